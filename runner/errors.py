@@ -1,0 +1,38 @@
+"""The errors of the runner, each named after what the reader can do about it.
+
+* RunnerError
+  + ConfigError            a file says something that cannot be meant: correct the file
+  + UsageError             a command was called with what does not fit: call it again, corrected
+  + StackError
+    - StackStartError      a service did not come up: read its log
+    - StackBusyError       another worker drives this stack: wait for it or stop it
+  + RecordedCaseError      a line of a case file cannot be read: correct the line
+"""
+
+
+class RunnerError(Exception):
+    """Root of all; its text is one sentence for the user."""
+
+
+class ConfigError(RunnerError):
+    """A configuration file cannot be used as it stands."""
+
+
+class UsageError(RunnerError):
+    """A command was asked for something that does not exist or does not fit."""
+
+
+class StackError(RunnerError):
+    """The serving stack could not be brought where the arm needs it."""
+
+
+class StackStartError(StackError):
+    """A service did not start or did not become ready."""
+
+
+class StackBusyError(StackError):
+    """Another holder has the lease of this stack."""
+
+
+class RecordedCaseError(RunnerError):
+    """A recorded case is not in the documented format."""
