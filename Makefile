@@ -1,0 +1,36 @@
+# Everything runs from .venv; each target makes what it needs.
+PYTHON ?= python3
+# The CPU build of torch goes in first: the package's own range then has nothing to fetch.
+# Another build: make setup TORCH="torch==2.13.0 --index-url <an index with the build you want>"
+TORCH ?= torch==2.13.0
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup demo test lint bench clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Decisive needs Python 3.11 or newer; name one with: make setup PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[testbed,test]'
+	touch $(STAMP)
+
+demo: setup
+	$(BIN)/decisive up --launch decisive-test --open
+
+test: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python -m tests.bench
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

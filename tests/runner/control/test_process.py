@@ -1,0 +1,112 @@
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.control.process import ProcessMark, end_left_over, mark_of, start_process
+from runner.errors import StackStartError
+
+SLEEPER = "import time; print('up', flush=True); time.sleep(60)"
+STUBBORN = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    "print('up', flush=True); time.sleep(60)"
+)
+WITH_CHILD = (
+    "import subprocess, sys, time;"
+    "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"
+    "print(child.pid, flush=True); time.sleep(60)"
+)
+
+
+def _wait_for_output(log_path: Path) -> str:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        text = log_path.read_text() if log_path.exists() else ""
+        if text.endswith("\n"):
+            return text
+        os.sched_yield()
+    raise AssertionError("the child printed nothing")
+
+
+def test_output_goes_to_the_log_and_stop_ends_the_process(tmp_path: Path) -> None:
+    service = start_process(
+        [sys.executable, "-c", SLEEPER], env={}, log_path=tmp_path / "logs" / "server.log"
+    )
+    assert _wait_for_output(service.log_path) == "up\n"
+    assert service.exit_status is None
+
+    service.stop()
+    service.stop()
+
+    assert service.exit_status == -signal.SIGTERM
+
+
+def test_a_process_that_ignores_the_request_is_killed(tmp_path: Path) -> None:
+    service = start_process([sys.executable, "-c", STUBBORN], env={}, log_path=tmp_path / "log")
+    _wait_for_output(service.log_path)
+
+    service.stop(grace_s=0.2)
+
+    assert service.exit_status == -signal.SIGKILL
+
+
+def test_children_of_the_service_end_with_it(tmp_path: Path) -> None:
+    service = start_process([sys.executable, "-c", WITH_CHILD], env={}, log_path=tmp_path / "log")
+    child_pid = int(_wait_for_output(service.log_path))
+    child = mark_of(child_pid)
+    assert child is not None
+
+    service.stop()
+
+    assert _is_gone(child)
+
+
+def test_the_environment_of_the_arm_reaches_the_service(tmp_path: Path) -> None:
+    code = "import os; print(os.environ['DECISIVE_TEST_ARM'], flush=True)"
+
+    service = start_process(
+        [sys.executable, "-c", code], env={"DECISIVE_TEST_ARM": "bf16"}, log_path=tmp_path / "log"
+    )
+
+    assert _wait_for_output(service.log_path) == "bf16\n"
+    service.stop()
+
+
+def test_a_program_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StackStartError, match="cannot start 'no-such-program'"):
+        start_process(["no-such-program"], env={}, log_path=tmp_path / "log")
+
+
+def test_a_left_over_service_is_ended_by_its_mark(tmp_path: Path) -> None:
+    service = start_process([sys.executable, "-c", SLEEPER], env={}, log_path=tmp_path / "log")
+    _wait_for_output(service.log_path)
+
+    stored = ProcessMark.from_json(service.mark.to_json())
+
+    assert end_left_over(stored, grace_s=0.2)
+    service.stop()
+    assert not end_left_over(stored, grace_s=0.2)
+
+
+def test_a_process_that_got_the_same_pid_later_is_left_alone(tmp_path: Path) -> None:
+    service = start_process([sys.executable, "-c", SLEEPER], env={}, log_path=tmp_path / "log")
+    other = ProcessMark(service.mark.pid, service.mark.start_ticks - 1)
+
+    assert not end_left_over(other)
+    assert service.exit_status is None
+    service.stop()
+
+
+def _is_gone(mark: ProcessMark) -> bool:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if mark_of(mark.pid) != mark:
+            return True
+        state = Path(f"/proc/{mark.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        if state == "Z":
+            return True
+        os.sched_yield()
+    return False
