@@ -6,9 +6,19 @@ relationships: reads are named queries in `db.reads`, and SQLModel tables do not
 are checked where they enter.
 """
 
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, CheckConstraint, Column, Index, LargeBinary, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Index,
+    LargeBinary,
+    Text,
+    UniqueConstraint,
+)
 from sqlmodel import Field, SQLModel
 
 from db.vocabulary import Headline, LaunchRequestState, Outcome, RawKind, RunState
@@ -16,8 +26,20 @@ from db.vocabulary import Headline, LaunchRequestState, Outcome, RawKind, RunSta
 Json = dict[str, Any]
 JsonList = list[Any]
 
+NOT_STORED_YET = 0
+"""Stands for the id of a row that the recorder is about to write; never the id of a stored row."""
 
-def _one_of(column: str, words: type[RunState] | type[Any]) -> CheckConstraint:
+# Every constraint has a name, so that a migration can drop it on any database.
+SQLModel.metadata.naming_convention = {
+    "pk": "pk_%(table_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "ix": "ix_%(column_0_label)s",
+}
+
+
+def _one_of(column: str, words: type[StrEnum]) -> CheckConstraint:
     allowed = ", ".join(f"'{word}'" for word in words)
     return CheckConstraint(f"{column} IN ({allowed})", name=f"{column}_known")
 
@@ -31,7 +53,7 @@ def _json_list() -> Any:
 
 
 class CampaignRow(SQLModel, table=True):
-    """One campaign file as it was run; `definition_key` hashes all that decides what is measured."""
+    """One campaign file as it was run; `definition_key` hashes what decides the evidence."""
 
     __tablename__ = "campaign"
     __table_args__ = (UniqueConstraint("definition_key"),)
@@ -44,9 +66,9 @@ class CampaignRow(SQLModel, table=True):
     source_text: str = Field(sa_column=Column(Text, nullable=False))
     definition: Json = _json_object()
     definition_key: str
-    order_seed: int
+    order_seed: int = Field(sa_type=BigInteger)
     corrupt_outcomes: JsonList = _json_list()
-    created_at_us: int
+    created_at_us: int = Field(sa_type=BigInteger)
     code_version: str
 
 
@@ -77,9 +99,9 @@ class LaunchRow(SQLModel, table=True):
     stack: str
     commands: Json = _json_object()
     process_ids: Json = _json_object()
-    started_at_us: int
-    ready_at_us: int | None = None
-    ended_at_us: int | None = None
+    started_at_us: int = Field(sa_type=BigInteger)
+    ready_at_us: int | None = Field(default=None, sa_type=BigInteger)
+    ended_at_us: int | None = Field(default=None, sa_type=BigInteger)
     end_reason: str | None = None
 
 
@@ -92,7 +114,7 @@ class FingerprintRow(SQLModel, table=True):
     launch_id: int = Field(foreign_key="launch.id", index=True)
     service: str
     facts: Json = _json_object()
-    taken_at_us: int
+    taken_at_us: int = Field(sa_type=BigInteger)
 
 
 class RunRow(SQLModel, table=True):
@@ -119,10 +141,10 @@ class RunRow(SQLModel, table=True):
     launch_id: int | None = Field(default=None, foreign_key="launch.id")
     worker: str | None = None
     sessions_planned: int
-    planned_at_us: int
-    started_at_us: int | None = None
-    driving_at_us: int | None = None
-    ended_at_us: int | None = None
+    planned_at_us: int = Field(sa_type=BigInteger)
+    started_at_us: int | None = Field(default=None, sa_type=BigInteger)
+    driving_at_us: int | None = Field(default=None, sa_type=BigInteger)
+    ended_at_us: int | None = Field(default=None, sa_type=BigInteger)
     wall_s: float | None = None
     n_ended: int = 0
     n_done: int = 0
@@ -164,8 +186,8 @@ class SessionRow(SQLModel, table=True):
     decisive_turn: int | None = None
     rounds_planned: int
     rounds_completed: int
-    started_at_us: int
-    ended_at_us: int
+    started_at_us: int = Field(sa_type=BigInteger)
+    ended_at_us: int = Field(sa_type=BigInteger)
     first_token_s: float | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -174,13 +196,13 @@ class SessionRow(SQLModel, table=True):
 
 
 class TurnRow(SQLModel, table=True):
-    """One request and its answer: `due` as the dialogue asked, `got` as a right reader reassembles."""
+    """One request and its answer: `due` as the dialogue asked, `got` as rightly reassembled."""
 
     __tablename__ = "turn"
     __table_args__ = (UniqueConstraint("session_id", "turn_index"),)
 
     id: int | None = Field(default=None, primary_key=True)
-    session_id: int = Field(foreign_key="session.id")
+    session_id: int = Field(default=NOT_STORED_YET, foreign_key="session.id")
     turn_index: int
     round_index: int
     request_id: str
@@ -196,7 +218,7 @@ class TurnRow(SQLModel, table=True):
     http_status: int | None = None
     content_type: str | None = None
     transport_end: str
-    started_at_us: int
+    started_at_us: int = Field(sa_type=BigInteger)
     first_byte_s: float | None = None
     first_token_s: float | None = None
     last_progress_s: float | None = None
@@ -222,7 +244,7 @@ class RawRow(SQLModel, table=True):
     turn_id: int | None = Field(default=None, foreign_key="turn.id")
     kind: str
     service: str | None = None
-    at_us: int
+    at_us: int = Field(sa_type=BigInteger)
     content: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     size_bytes: int
     is_capped: bool = False
@@ -238,7 +260,7 @@ class LogEventRow(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="run.id")
     service: str
-    at_us: int
+    at_us: int = Field(sa_type=BigInteger)
     kind: str
     event_class: str
     request_ref: str | None = None
@@ -255,7 +277,7 @@ class MetricSampleRow(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="run.id")
     service: str
-    at_us: int
+    at_us: int = Field(sa_type=BigInteger)
     name: str
     labels: Json = _json_object()
     value: float
@@ -269,8 +291,8 @@ class WedgeRow(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="run.id", index=True)
     service: str
-    started_at_us: int
-    ended_at_us: int | None = None
+    started_at_us: int = Field(sa_type=BigInteger)
+    ended_at_us: int | None = Field(default=None, sa_type=BigInteger)
     victims: JsonList = _json_list()
     evidence: Json = _json_object()
 
@@ -289,7 +311,7 @@ class HypothesisRow(SQLModel, table=True):
     versus_arm_id: int = Field(foreign_key="arm.id")
     predict: str
     tolerate: float
-    recorded_at_us: int
+    recorded_at_us: int = Field(sa_type=BigInteger)
 
 
 class VerdictRow(SQLModel, table=True):
@@ -308,7 +330,7 @@ class VerdictRow(SQLModel, table=True):
     reasons: JsonList = _json_list()
     inputs: Json = _json_object()
     method: str
-    decided_at_us: int
+    decided_at_us: int = Field(sa_type=BigInteger)
 
 
 class NoteRow(SQLModel, table=True):
@@ -318,7 +340,7 @@ class NoteRow(SQLModel, table=True):
     campaign_id: int = Field(foreign_key="campaign.id", index=True)
     text: str = Field(sa_column=Column(Text, nullable=False))
     author: str | None = None
-    written_at_us: int
+    written_at_us: int = Field(sa_type=BigInteger)
 
 
 class LaunchRequestRow(SQLModel, table=True):
@@ -333,17 +355,17 @@ class LaunchRequestRow(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     campaign_file: str
     levels: Json = _json_object()
-    order_seed: int | None = None
+    order_seed: int | None = Field(default=None, sa_type=BigInteger)
     requested_by: str | None = None
-    requested_at_us: int
+    requested_at_us: int = Field(sa_type=BigInteger)
     state: str = LaunchRequestState.QUEUED
     worker: str | None = None
-    lease_until_us: int | None = None
+    lease_until_us: int | None = Field(default=None, sa_type=BigInteger)
     attempts: int = 0
     stop_requested: bool = False
     campaign_id: int | None = Field(default=None, foreign_key="campaign.id")
     message: str | None = None
-    ended_at_us: int | None = None
+    ended_at_us: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class WorkerRow(SQLModel, table=True):
@@ -354,10 +376,10 @@ class WorkerRow(SQLModel, table=True):
     name: str = Field(primary_key=True)
     host: str
     process_id: int
-    started_at_us: int
-    heartbeat_at_us: int
+    started_at_us: int = Field(sa_type=BigInteger)
+    heartbeat_at_us: int = Field(sa_type=BigInteger)
     doing: str | None = None
-    ended_at_us: int | None = None
+    ended_at_us: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class StackLeaseRow(SQLModel, table=True):
@@ -369,7 +391,7 @@ class StackLeaseRow(SQLModel, table=True):
     holder: str
     host: str
     process_id: int
-    acquired_at_us: int
-    lease_until_us: int
+    acquired_at_us: int = Field(sa_type=BigInteger)
+    lease_until_us: int = Field(sa_type=BigInteger)
     found: Json = _json_object()
     process_ids: Json = _json_object()

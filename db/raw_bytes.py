@@ -1,0 +1,66 @@
+"""How recorded bytes are kept: cut at a limit, with a flag, and compressed with zstd.
+
+It knows nothing of what the bytes say.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import zstandard
+
+from db.tables import RawRow
+from db.vocabulary import RawKind
+
+CAP_BYTES = 8 * 1024 * 1024
+"""The most that is kept of one request, response, log chunk or scrape."""
+
+_LEVEL = 3
+
+ReadTimes = Sequence[tuple[float, int]]
+"""(seconds since the request, bytes so far) for each read of a response."""
+
+
+class KeptBytes(NamedTuple):
+    content: bytes
+    size_bytes: int
+    is_capped: bool
+
+
+def keep(data: bytes, *, cap_bytes: int = CAP_BYTES) -> KeptBytes:
+    """`data` compressed, at most its first `cap_bytes`; `size_bytes` counts what there was."""
+    return KeptBytes(compress(data[:cap_bytes]), len(data), len(data) > cap_bytes)
+
+
+def compress(data: bytes) -> bytes:
+    # A compressor is made for each call because one must not be shared by threads.
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+
+
+def decompress(content: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(content)
+
+
+def raw_row(
+    run_id: int,
+    kind: RawKind,
+    data: bytes,
+    *,
+    at_us: int,
+    service: str | None = None,
+    turn_id: int | None = None,
+    reads: ReadTimes = (),
+    cap_bytes: int = CAP_BYTES,
+) -> RawRow:
+    """The row that keeps `data`; read times are rounded to microseconds."""
+    kept = keep(data, cap_bytes=cap_bytes)
+    return RawRow(
+        run_id=run_id,
+        turn_id=turn_id,
+        kind=kind,
+        service=service,
+        at_us=at_us,
+        content=kept.content,
+        size_bytes=kept.size_bytes,
+        is_capped=kept.is_capped,
+        reads=[[round(at_s, 6), so_far_bytes] for at_s, so_far_bytes in reads],
+    )
