@@ -1,0 +1,51 @@
+"""What a launch was made of: the server's report, this machine, our versions; never a secret."""
+
+import platform
+import re
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+DISTRIBUTION = "decisive-test"
+_OUR_PACKAGES = (DISTRIBUTION, "httpx", "torch")
+_SECRET_NAME = re.compile(r"key$|token$|secret|password|credential|authorization", re.IGNORECASE)
+_SECRET_FREE = re.compile(r"index_key|bytes_per_token|num_.*token|max_.*token", re.IGNORECASE)
+REDACTED = "<redacted>"
+
+
+def own_version() -> str:
+    """Our version, or `unknown` where the project runs without being installed."""
+    return _version_of(DISTRIBUTION) or "unknown"
+
+
+def client_facts() -> dict[str, Any]:
+    """The machine that drives the sessions, and the versions of what drives them."""
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "packages": {name: _version_of(name) for name in _OUR_PACKAGES if _version_of(name)},
+    }
+
+
+def redacted(report: Any) -> Any:
+    """The report with the values of all keys that name a secret replaced, at any depth."""
+    if isinstance(report, Mapping):
+        return {
+            name: REDACTED if value and _names_secret(name) else redacted(value)
+            for name, value in report.items()
+        }
+    if isinstance(report, list):
+        return [redacted(item) for item in report]
+    return report
+
+
+def _names_secret(name: str) -> bool:
+    return bool(_SECRET_NAME.search(name)) and not _SECRET_FREE.search(name)
+
+
+def _version_of(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
