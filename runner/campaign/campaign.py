@@ -1,0 +1,145 @@
+"""A campaign as values: arms, workload, schedule, hypotheses; knows nothing of files or stacks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+
+from db.vocabulary import Outcome
+from runner.campaign.file_shape import LevelValue, RequestFields, Shape
+from runner.campaign.prediction import Prediction
+
+Levels: TypeAlias = Mapping[str, LevelValue]  # factor -> level, in the order of the file's factors
+
+CONCURRENCY = "concurrency"
+
+
+class ScenarioName(StrEnum):
+    TOOL_DIALOGUE = "tool-dialogue"
+
+
+class RestartPolicy(StrEnum):
+    EVERY_RUN = "every_run"
+    WHEN_NEEDED = "when_needed"
+
+
+class StopRule(StrEnum):
+    """When an arm's run ends: after all its sessions, or at its first corrupt one."""
+
+    FIXED = "fixed"
+    FIRST_CORRUPT = "first_corrupt"
+
+
+class Deadlines(Shape):
+    """How long the client waits, in seconds; each ends a session that would hang."""
+
+    connect_s: float = Field(default=10, gt=0, le=3_600)
+    first_token_s: float = Field(default=60, gt=0, le=86_400)
+    no_progress_s: float = Field(default=60, gt=0, le=86_400)
+    session_s: float = Field(default=200, gt=0, le=86_400)
+
+
+class ToolLatency(Shape):
+    """A lognormal law: its median, and the spread of the logarithm."""
+
+    median_ms: float = Field(gt=0, le=600_000)
+    sigma: float = Field(default=1.2, ge=0, le=5)
+
+
+def _none_for_zero(value: object) -> object:
+    median = value.get("median_ms") if isinstance(value, dict) else value
+    return None if isinstance(median, int | float) and median == 0 else value
+
+
+def _sessions_kind(value: object) -> str:
+    return "<by concurrency>" if isinstance(value, Mapping) else "<everywhere>"
+
+
+_Count = Annotated[int, Field(gt=0, le=1_000_000)]
+_Sessions = Annotated[
+    Annotated[_Count, Tag("<everywhere>")]
+    | Annotated[Mapping[_Count, _Count], Tag("<by concurrency>")],
+    Discriminator(_sessions_kind),
+]
+
+
+class Workload(Shape):
+    """What the sessions of every run are; the same session index is the same dialogue in all."""
+
+    scenario: Annotated[ScenarioName, Field(strict=False)] = ScenarioName.TOOL_DIALOGUE
+    sessions: _Sessions
+    rounds: int = Field(default=4, gt=0, le=1_000)
+    context_tokens: int = Field(default=300, ge=0, le=10_000_000)
+    max_tokens: int = Field(default=2_500, gt=0, le=10_000_000)
+    deadlines: Deadlines = Deadlines()
+    tool_latency: Annotated[ToolLatency | None, BeforeValidator(_none_for_zero)] = None
+    stream: bool = True
+    seed: int = Field(default=0, ge=0)
+    request: RequestFields = Field(default_factory=dict)
+
+    def sessions_at(self, concurrency: int) -> int:
+        """Raises KeyError where the file names no number for this concurrency."""
+        if isinstance(self.sessions, int):
+            return self.sessions
+        return self.sessions[concurrency]
+
+
+class Schedule(Shape):
+    blocks: int = Field(default=3, gt=0, le=10_000)
+    order_seed: int = Field(default=0, ge=0)
+    restart: Annotated[RestartPolicy, Field(strict=False)] = RestartPolicy.EVERY_RUN
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One choice of levels. `sessions` is the number in one run."""
+
+    name: str
+    levels: Levels = field(hash=False)
+    concurrency: int
+    sessions: int
+    tag: str | None
+    is_baseline: bool
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One arm in one block; `position` counts through the whole campaign."""
+
+    arm: Arm
+    block: int
+    position: int
+    run_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """`arm` and `versus` name a level of every factor; `tolerate` is a rate."""
+
+    id: str
+    claim: str
+    arm: Levels
+    versus: Levels
+    predict: Prediction
+    tolerate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    name: str
+    question: str
+    stack: str
+    factors: Mapping[str, tuple[LevelValue, ...]]
+    tags: Mapping[str, Mapping[str, str]]  # factor -> text of the level -> tag
+    exclude: tuple[Levels, ...]
+    baseline: Levels | None
+    workload: Workload
+    schedule: Schedule
+    corrupt: tuple[Outcome, ...]
+    stop: StopRule
+    hypotheses: tuple[Hypothesis, ...]
+    source_path: str
+    source_text: str

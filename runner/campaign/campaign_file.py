@@ -1,0 +1,58 @@
+"""Reads a campaign file into a Campaign; asks `campaign_checks` whether its names fit together."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from db.vocabulary import Outcome
+from runner.campaign.campaign import Campaign, Hypothesis, Levels
+from runner.campaign.campaign_checks import reference_problems
+from runner.campaign.campaign_shape import CampaignShape, HypothesisShape, tags_of
+from runner.campaign.config_problems import raise_problems
+from runner.campaign.file_shape import read_shape
+from runner.campaign.matrix import Factors, completed_levels
+from runner.campaign.prediction import parse_prediction
+from runner.campaign.yaml_source import YamlSource, read_yaml
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Raises ConfigError with a line `file:line:column: ...` for each problem of the file."""
+    return campaign_of(read_yaml(path))
+
+
+def campaign_of(source: YamlSource) -> Campaign:
+    """As `load_campaign`, from a file already read."""
+    shape = read_shape(CampaignShape, source)
+    raise_problems(source.path, reference_problems(shape, source))
+    factors = {name: tuple(levels) for name, levels in shape.factors.items()}
+    baseline = None if shape.baseline is None else completed_levels(factors, shape.baseline)
+    return Campaign(
+        name=shape.campaign,
+        question=shape.question,
+        stack=shape.stack,
+        factors=factors,
+        tags={name: tags_of(levels) for name, levels in shape.factors.items()},
+        exclude=shape.exclude,
+        baseline=baseline,
+        workload=shape.workload,
+        schedule=shape.schedule,
+        corrupt=tuple(Outcome(word) for word in shape.corrupt),
+        stop=shape.stop,
+        hypotheses=tuple(_hypothesis_of(each, factors, baseline) for each in shape.hypotheses),
+        source_path=source.path,
+        source_text=source.text,
+    )
+
+
+def _hypothesis_of(shape: HypothesisShape, factors: Factors, baseline: Levels | None) -> Hypothesis:
+    versus = baseline
+    if isinstance(shape.versus, Mapping):
+        versus = completed_levels(factors, shape.versus)
+    assert versus is not None, "checked before: `versus: baseline` needs a baseline"
+    return Hypothesis(
+        id=shape.id,
+        claim=shape.claim,
+        arm=completed_levels(factors, shape.arm),
+        versus=versus,
+        predict=parse_prediction(shape.predict),
+        tolerate=shape.tolerate,
+    )

@@ -1,0 +1,96 @@
+"""From factors and exclusions to arms: the product, in the file's order; knows nothing of runs."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+
+from runner.campaign.campaign import CONCURRENCY, Arm, Campaign, Levels
+from runner.campaign.file_shape import LevelValue, level_text
+
+MAX_CHOICES = 10_000
+
+Factors = Mapping[str, tuple[LevelValue, ...]]
+
+
+def expand_arms(campaign: Campaign) -> tuple[Arm, ...]:
+    """All choices of levels that no exclusion matches; the last factor varies fastest."""
+    choices = kept_choices(campaign.factors, campaign.exclude)
+    return tuple(_arm_of(campaign, levels, position) for position, levels in enumerate(choices))
+
+
+def kept_choices(factors: Factors, exclude: Sequence[Levels]) -> Iterator[Levels]:
+    for chosen in product(*factors.values()):
+        levels = dict(zip(factors, chosen, strict=True))
+        if not any(matches(levels, partial) for partial in exclude):
+            yield levels
+
+
+def matches(levels: Levels, partial: Levels) -> bool:
+    """Whether `levels` has every level that `partial` names."""
+    return all(
+        factor in levels and level_text(levels[factor]) == level_text(level)
+        for factor, level in partial.items()
+    )
+
+
+def completed_levels(factors: Factors, levels: Levels) -> Levels:
+    """A level of every factor, in factor order and as the factor writes it.
+
+    A factor with one level need not be named; raises KeyError for any other that is not.
+    """
+    return {
+        name: own_level(declared, levels[name] if len(declared) > 1 else declared[0])
+        for name, declared in factors.items()
+    }
+
+
+def own_level(declared: Sequence[LevelValue], level: LevelValue) -> LevelValue:
+    """The declared level that is written like `level`. Raises KeyError where there is none."""
+    by_text = {level_text(own): own for own in declared}
+    return by_text[level_text(level)]
+
+
+def number_of_choices(factors: Factors) -> int:
+    return prod(len(levels) for levels in factors.values())
+
+
+def arm_name(factors: Factors, levels: Levels) -> str:
+    """`bf16 · on · fp8-sized · C=80`: what tells this arm from its siblings, in factor order.
+
+    A level that says nothing by itself, a number or a word of two factors, is written with its
+    factor; a factor with one level tells nothing and is left out, except the concurrency.
+    """
+    uses = Counter(level_text(level) for values in factors.values() for level in values)
+    parts = [
+        _name_part(factor, levels[factor], uses)
+        for factor, values in factors.items()
+        if len(values) > 1 or factor == CONCURRENCY
+    ]
+    return " · ".join(parts)
+
+
+def _name_part(factor: str, level: LevelValue, uses: Counter[str]) -> str:
+    text = level_text(level)
+    if factor == CONCURRENCY:
+        return f"C={text}"
+    is_telling = isinstance(level, str) and not text.isdecimal() and uses[text] == 1
+    return text if is_telling else f"{factor}={text}"
+
+
+def _arm_of(campaign: Campaign, levels: Levels, position: int) -> Arm:
+    concurrency = int(levels[CONCURRENCY])
+    tags = [
+        campaign.tags[factor][level_text(level)]
+        for factor, level in levels.items()
+        if level_text(level) in campaign.tags.get(factor, {})
+    ]
+    return Arm(
+        name=arm_name(campaign.factors, levels),
+        levels=levels,
+        concurrency=concurrency,
+        sessions=campaign.workload.sessions_at(concurrency),
+        tag="+".join(tags) or None,
+        is_baseline=campaign.baseline is not None and matches(levels, campaign.baseline),
+        position=position,
+    )

@@ -1,0 +1,59 @@
+"""Whether the parts of a stack file fit together."""
+
+from collections.abc import Iterator
+
+from runner.campaign.campaign import CONCURRENCY
+from runner.campaign.config_problems import Problem
+from runner.campaign.stack_shape import ControllerName, LogSource, ServiceDefinition, StackShape
+from runner.campaign.yaml_source import YamlSource
+
+
+def stack_problems(shape: StackShape, source: YamlSource) -> Iterator[Problem]:
+    yield from _number_of_services(shape, source)
+    for name, service in shape.services.items():
+        yield from _service_problems(name, service, source)
+    yield from _factor_problems(shape, source)
+    controllers = {service.controller for service in shape.services.values()}
+    if shape.may_restart and ControllerName.PROCESS not in controllers:
+        place = source.place_of_value(("may_restart",))
+        yield Problem(place, "an external service is not ours to restart", "true", ("false",))
+
+
+def _number_of_services(shape: StackShape, source: YamlSource) -> Iterator[Problem]:
+    if len(shape.services) > 1:
+        place = source.place_of_key(("services",))
+        yield Problem(place, "a stack has one service", str(len(shape.services)))
+
+
+def _service_problems(
+    name: str, service: ServiceDefinition, source: YamlSource
+) -> Iterator[Problem]:
+    path = ("services", name)
+    is_process = service.controller is ControllerName.PROCESS
+    if is_process and not service.command:
+        yield Problem(source.place_of_key(path), "a process needs a command, as a list of words")
+    if not is_process and service.command:
+        place = source.place_of_key((*path, "command"))
+        yield Problem(place, "an external service has no command: others start it")
+    if not is_process and service.log is LogSource.PROCESS:
+        place = source.place_of_value((*path, "log"))
+        yield Problem(place, "only a process of ours shows its output", "process", ("none",))
+    if not is_process and "{port}" in service.base_url and service.port == "free":
+        place = source.place_of_key((*path, "port"))
+        yield Problem(place, "an external service has a fixed port: name it", "free")
+
+
+def _factor_problems(shape: StackShape, source: YamlSource) -> Iterator[Problem]:
+    if CONCURRENCY in shape.factors:
+        place = source.place_of_key(("factors", CONCURRENCY))
+        yield Problem(place, "concurrency is the client's: a stack cannot define it")
+    service = next(iter(shape.services.values()))
+    for factor, levels in shape.factors.items():
+        for level, effect in levels.items():
+            path = ("factors", factor, str(level))
+            if effect and effect.verify and service.server_info is None:
+                place = source.place_of_key((*path, "verify"))
+                yield Problem(place, "the service offers no server_info to verify the level with")
+            if effect and effect.exercise and service.metrics is None:
+                place = source.place_of_key((*path, "exercise"))
+                yield Problem(place, "the service offers no metrics to see the level exercised")

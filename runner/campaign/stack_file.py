@@ -1,0 +1,93 @@
+"""What a stack is: its services, and what each level of a factor does and how that is proved.
+
+Values and their file format only; starting and asking services is not known here.
+The keys are documented in configs/README.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runner.campaign.campaign import CONCURRENCY, Levels
+from runner.campaign.config_problems import raise_problems
+from runner.campaign.file_shape import LevelValue, level_text, read_shape
+from runner.campaign.stack_checks import stack_problems
+from runner.campaign.stack_shape import LevelEffect, ServiceDefinition, StackShape
+from runner.campaign.yaml_source import YamlSource, read_yaml
+
+# What is left out of a definition decides nothing about what is measured.
+_NOT_DECIDING = {"ready_within_s", "log"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """`factors`: factor -> text of the level -> what that level does."""
+
+    name: str
+    description: str
+    model: str
+    may_restart: bool
+    services: Mapping[str, ServiceDefinition]
+    factors: Mapping[str, Mapping[str, LevelEffect]]
+    source_path: str
+    source_text: str
+
+    def effects_of(self, levels: Levels) -> tuple[tuple[str, LevelEffect], ...]:
+        """(factor, effect) in the order of `levels`; the concurrency is the client's and absent.
+
+        Raises KeyError for a level that the file does not define: `check_campaign_on_stack` first.
+        """
+        return tuple(
+            (factor, self.factors[factor][level_text(level)])
+            for factor, level in levels.items()
+            if factor != CONCURRENCY
+        )
+
+    def definition(self, factors: Mapping[str, tuple[LevelValue, ...]]) -> dict[str, Any]:
+        """What decides how the stack serves under these factors, as JSON."""
+        return {
+            "stack": self.name,
+            "model": self.model,
+            "services": {
+                name: service.model_dump(mode="json", exclude=_NOT_DECIDING)
+                for name, service in self.services.items()
+            },
+            "factors": {
+                factor: {
+                    level_text(level): self.factors[factor][level_text(level)].model_dump(
+                        mode="json"
+                    )
+                    for level in levels
+                }
+                for factor, levels in factors.items()
+                if factor != CONCURRENCY
+            },
+        }
+
+
+def load_stack(path: Path) -> Stack:
+    """Raises ConfigError with a line `file:line:column: ...` for each problem of the file."""
+    return stack_of(read_yaml(path))
+
+
+def stack_of(source: YamlSource) -> Stack:
+    """As `load_stack`, from a file already read."""
+    shape = read_shape(StackShape, source)
+    raise_problems(source.path, stack_problems(shape, source))
+    return Stack(
+        name=shape.stack,
+        description=shape.description,
+        model=shape.model,
+        may_restart=shape.may_restart,
+        services=shape.services,
+        factors={
+            factor: {
+                level_text(level): LevelEffect() if effect is None else effect
+                for level, effect in levels.items()
+            }
+            for factor, levels in shape.factors.items()
+        },
+        source_path=source.path,
+        source_text=source.text,
+    )

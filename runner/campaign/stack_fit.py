@@ -1,0 +1,52 @@
+"""Whether a campaign can run on a stack: what the one names must be what the other defines."""
+
+from collections.abc import Iterator
+
+from runner.campaign.campaign import CONCURRENCY, Campaign, RestartPolicy
+from runner.campaign.campaign_checks import place_of_level
+from runner.campaign.config_problems import Problem, raise_problems
+from runner.campaign.file_shape import level_text
+from runner.campaign.stack_file import Stack
+from runner.campaign.yaml_source import YamlSource, parse_yaml
+
+
+def check_campaign_on_stack(campaign: Campaign, stack: Stack) -> None:
+    """Raises ConfigError that points into the campaign file, with all problems at once."""
+    source = parse_yaml(campaign.source_path, campaign.source_text)
+    raise_problems(source.path, _problems(campaign, stack, source))
+
+
+def _problems(campaign: Campaign, stack: Stack, source: YamlSource) -> Iterator[Problem]:
+    if campaign.stack != stack.name:
+        place = source.place_of_value(("stack",))
+        yield Problem(place, f"{stack.source_path} defines another stack", stack.name)
+    if campaign.schedule.restart is RestartPolicy.EVERY_RUN and not stack.may_restart:
+        place = source.place_of_key(("schedule", "restart"))
+        what = "this stack may not be restarted for a run"
+        yield Problem(place, what, RestartPolicy.EVERY_RUN, (RestartPolicy.WHEN_NEEDED,))
+    for factor in campaign.factors:
+        if factor != CONCURRENCY:
+            yield from _factor_problems(campaign, factor, stack, source)
+
+
+def _factor_problems(
+    campaign: Campaign, factor: str, stack: Stack, source: YamlSource
+) -> Iterator[Problem]:
+    defined = stack.factors.get(factor)
+    if defined is None:
+        place = source.place_of_key(("factors", factor))
+        yield Problem(place, f"stack {stack.name} defines no such factor", factor, _known(stack))
+        return
+    for level in campaign.factors[factor]:
+        text = level_text(level)
+        place = place_of_level(source, factor, level)
+        if text not in defined:
+            what = f"stack {stack.name} defines no such level of {factor}"
+            yield Problem(place, what, text, tuple(defined))
+        elif defined[text].needs_restart and not stack.may_restart:
+            what = f"{factor} {text} needs other flags, and stack {stack.name} may not be restarted"
+            yield Problem(place, what)
+
+
+def _known(stack: Stack) -> tuple[str, ...]:
+    return (*stack.factors, CONCURRENCY)
