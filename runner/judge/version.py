@@ -1,0 +1,3 @@
+"""Which rules judged: stored with every judgement, raised when a rule changes a reading."""
+
+JUDGE_VERSION = "1"
