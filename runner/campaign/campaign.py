@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import exp
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
@@ -46,6 +47,11 @@ class ToolLatency(Shape):
 
     median_ms: float = Field(gt=0, le=600_000)
     sigma: float = Field(default=1.2, ge=0, le=5)
+
+    @property
+    def mean_s(self) -> float:
+        """The mean of a lognormal law is its median times exp(sigma^2 / 2)."""
+        return self.median_ms / 1_000 * exp(self.sigma**2 / 2)
 
 
 def _none_for_zero(value: object) -> object:

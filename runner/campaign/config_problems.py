@@ -41,13 +41,13 @@ class Problem:
 
 def raise_problems(path: str, problems: Iterable[Problem]) -> None:
     """Raises ConfigError with a line for each problem in the order of the file; none, no error."""
-    ordered = sorted(set(problems), key=lambda problem: (problem.place, problem.what))
-    if not ordered:
-        return
-    lines = [problem.sentence(path) for problem in ordered[:MAX_SHOWN]]
-    if len(ordered) > MAX_SHOWN:
-        lines.append(f"{path}: and {len(ordered) - MAX_SHOWN} problems more")
-    raise ConfigError("\n".join(lines))
+    ordered = sorted(problems, key=lambda problem: problem.place)
+    sentences = list(dict.fromkeys(problem.sentence(path) for problem in ordered))
+    hidden = len(sentences) - MAX_SHOWN
+    if hidden > 0:
+        sentences[MAX_SHOWN:] = [f"{path}: and {hidden} more problems"]
+    if sentences:
+        raise ConfigError("\n".join(sentences))
 
 
 def shown(value: object) -> str:

@@ -11,7 +11,7 @@ from runner.campaign.yaml_source import YamlSource
 from runner.campaign.yaml_values import KeyPath
 
 _WHAT = {
-    "string_type": "must be text",
+    "string_type": "must be text, in quotes if need be",
     "int_type": "must be a whole number",
     "float_type": "must be a number",
     "bool_type": "must be true or false",
@@ -52,7 +52,7 @@ def _problem_of(details: ErrorDetails, shape: type[BaseModel], source: YamlSourc
         allowed = keys_at(shape, location[:-1])
         return Problem(source.place_of_key(path), "unknown key", path[-1], allowed)
     place = source.place_of_key(path) if _IS_KEY in location else source.place_of_value(path)
-    found = None if kind in _SHOWS_NOTHING_FOUND else shown(details["input"])
+    found = None if kind in _SHOWS_NOTHING_FOUND else _found(kind, details["input"])
     return Problem(place, f"{_dotted(path)} {_what(details)}", found, _allowed(details))
 
 
@@ -80,6 +80,12 @@ def _what(details: ErrorDetails) -> str:
     if template is None:
         return str(context.get("error", details["msg"]))
     return template.format(**context)
+
+
+def _found(kind: str, value: object) -> str:
+    """Quotes make the difference where text was written for a number, or the other way round."""
+    is_quoted = isinstance(value, str) and kind.endswith("_type") and not value.isalpha()
+    return f'"{shown(value)}"' if is_quoted else shown(value)
 
 
 def _allowed(details: ErrorDetails) -> list[str]:

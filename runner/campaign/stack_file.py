@@ -7,7 +7,7 @@ The keys are documented in configs/README.md.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.campaign.campaign import CONCURRENCY, Levels
 from runner.campaign.config_problems import raise_problems
@@ -18,6 +18,13 @@ from runner.campaign.yaml_source import YamlSource, read_yaml
 
 # What is left out of a definition decides nothing about what is measured.
 _NOT_DECIDING = {"ready_within_s", "log"}
+
+
+class LaunchSettings(NamedTuple):
+    """What a start of the services is given by the levels; equal settings can share a launch."""
+
+    args: tuple[str, ...]
+    env: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,13 @@ class Stack:
             for factor, level in levels.items()
             if factor != CONCURRENCY
         )
+
+    def launch_settings(self, levels: Levels) -> LaunchSettings:
+        """Arguments in factor order; of two levels that set one variable the later factor wins."""
+        effects = [effect for _, effect in self.effects_of(levels)]
+        env = {name: value for effect in effects for name, value in effect.env.items()}
+        args = tuple(argument for effect in effects for argument in effect.args)
+        return LaunchSettings(args, tuple(sorted(env.items())))
 
     def definition(self, factors: Mapping[str, tuple[LevelValue, ...]]) -> dict[str, Any]:
         """What decides how the stack serves under these factors, as JSON."""
