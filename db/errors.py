@@ -13,7 +13,6 @@
   + RowMissingError          no such campaign, run, request ...: check the id
   + IllegalTransitionError   a run cannot go from that state to this one
   + RunBusyError             another worker is on that run: wait or stop it
-  + HypothesisChangedError   a claim was edited after it was recorded: give it a new id
   + RecordError
     - DuplicateSessionError  that session of the run is stored already
     - RunClosedError         the run is done; its evidence does not change any more
@@ -75,10 +74,6 @@ class IllegalTransitionError(StoreError):
 
 class RunBusyError(StoreError):
     """A run that was to be attempted again is still being driven."""
-
-
-class HypothesisChangedError(StoreError):
-    """A recorded hypothesis says something else than the file does now."""
 
 
 class RecordError(StoreError):

@@ -59,8 +59,11 @@ def raw_row(
         kind=kind,
         service=service,
         at_us=at_us,
-        content=kept.content,
-        size_bytes=kept.size_bytes,
-        is_capped=kept.is_capped,
-        reads=[[round(at_s, 6), so_far_bytes] for at_s, so_far_bytes in reads],
+        reads=rounded_reads(reads),
+        **kept._asdict(),
     )
+
+
+def rounded_reads(reads: ReadTimes) -> list[list[float]]:
+    """As JSON keeps them: [seconds to the microsecond, bytes]."""
+    return [[round(at_s, 6), so_far_bytes] for at_s, so_far_bytes in reads]

@@ -1,0 +1,96 @@
+"""A bounded waiting line between many givers and one taker, who takes several things at once.
+
+It knows weights and time, and nothing of what is in it.
+"""
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from threading import Condition
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class InboxClosedError(Exception):
+    """Nothing can be put in any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[T]):
+    item: T
+    weight: int
+    arrived_s: float
+
+
+class Inbox(Generic[T]):
+    """Holds items up to a total weight; a single item of any weight fits when it is empty."""
+
+    def __init__(self, *, capacity: int, linger_s: float) -> None:
+        """`linger_s`: how long the first item of a batch waits for company."""
+        self._capacity = capacity
+        self._linger_s = linger_s
+        self._entries: deque[_Entry[T]] = deque()
+        self._weight = 0
+        self._hurry = False
+        self._closed = False
+        self._changed = Condition()
+
+    def offer(self, item: T, *, weight: int = 1) -> bool:
+        """Put `item` in if there is room now. Raises InboxClosedError."""
+        with self._changed:
+            self._refuse_if_closed()
+            if not self._has_room(weight):
+                return False
+            self._append(item, weight)
+            return True
+
+    def put(self, item: T, *, weight: int = 1) -> None:
+        """Put `item` in, waiting for room as long as it takes. Raises InboxClosedError."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._has_room(weight))
+            self._refuse_if_closed()
+            self._append(item, weight)
+
+    def put_urgent(self, item: T) -> None:
+        """Put `item` in whether or not there is room, and end the lingering of this batch."""
+        with self._changed:
+            self._refuse_if_closed()
+            self._hurry = True
+            self._append(item, 0)
+
+    def take(self) -> list[T]:
+        """All that is there, once the first has lingered; empty when closed and empty."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or bool(self._entries))
+            while (left_s := self._lingering_s()) > 0:
+                self._changed.wait(left_s)
+            items = [entry.item for entry in self._entries]
+            self._entries.clear()
+            self._weight = 0
+            self._hurry = False
+            self._changed.notify_all()
+            return items
+
+    def close(self) -> None:
+        """Take no more; what is in can still be taken."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _lingering_s(self) -> float:
+        if self._closed or self._hurry or self._weight >= self._capacity:
+            return 0.0
+        return self._entries[0].arrived_s + self._linger_s - time.monotonic()
+
+    def _has_room(self, weight: int) -> bool:
+        return not self._entries or self._weight + weight <= self._capacity
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise InboxClosedError
+
+    def _append(self, item: T, weight: int) -> None:
+        self._entries.append(_Entry(item, weight, time.monotonic()))
+        self._weight += weight
+        self._changed.notify_all()
