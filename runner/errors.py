@@ -6,7 +6,9 @@
   + StackError
     - StackStartError      a service did not come up: read its log
     - StackBusyError       another worker drives this stack: wait for it or stop it
+  + RunInvalidError        the evidence of a run does not count: read why, mend it, run it again
   + RecordedCaseError      a line of a case file cannot be read: correct the line
+  + ClientExhaustedError   this machine ran out of sockets or ports: raise its limits
 """
 
 
@@ -34,5 +36,13 @@ class StackBusyError(StackError):
     """Another holder has the lease of this stack."""
 
 
+class RunInvalidError(RunnerError):
+    """The stack is not what the arm says, so whatever it does proves nothing."""
+
+
 class RecordedCaseError(RunnerError):
     """A recorded case is not in the documented format."""
+
+
+class ClientExhaustedError(RunnerError):
+    """The load client itself ran out of a resource; the server is not to blame."""

@@ -1,0 +1,155 @@
+"""Whether the load client kept up: event-loop lag, CPU time, and the time it was kept waiting.
+
+A saturated client is our own fault and invalidates its run. A starved one was not let run by the
+machine: its times are not to be trusted, its counts are. `assess` states both rules.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+LAG_LIMIT_S = 0.050
+CPU_SHARE_LIMIT = 0.70  # of one core
+_LATE_SHARE_LIMIT = 0.01  # the 99th percentile is above the limit ...
+_LATE_SAMPLES_LEAST = 3  # ... and not for a single pause in a short run
+_SAMPLE_EVERY_S = 0.1
+_WINDOW_S = 5.0
+
+
+class HealthSample(NamedTuple):
+    """One nap of the event loop, in seconds: how long it took, how much too long, and why."""
+
+    wall_s: float
+    lag_s: float
+    kept_waiting_s: float  # the thread was ready and the machine ran something else
+    cpu_s: float  # of the whole process
+
+    @property
+    def own_lag_s(self) -> float:
+        return max(0.0, self.lag_s - self.kept_waiting_s)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHealth:
+    """`own_lag` is lag that the machine does not explain; shares are of one core or of the time."""
+
+    samples: int
+    lag_p50_s: float
+    lag_p99_s: float
+    own_lag_p99_s: float
+    cpu_share: float
+    cpu_share_busiest: float
+    kept_waiting_share: float
+    most_in_flight: int
+    saturated: bool
+    starved: bool
+
+    def to_json(self) -> dict[str, float | int | bool]:
+        return asdict(self)
+
+
+class InFlight(Protocol):
+    @property
+    def most_in_flight(self) -> int: ...
+
+
+def assess(samples: Sequence[HealthSample], *, most_in_flight: int) -> ClientHealth:
+    """Saturated: more than 1 % of the naps, and at least three, were late by over 50 ms of our own
+    making, or the process used over 70 % of a core throughout any five seconds.
+    Starved: the same naps were late, whoever was the cause.
+    """
+    wall_s = sum(sample.wall_s for sample in samples) or 1.0
+    own_lags = [sample.own_lag_s for sample in samples]
+    lags = [sample.lag_s for sample in samples]
+    busiest = _busiest_cpu_share(samples)
+    return ClientHealth(
+        samples=len(samples),
+        lag_p50_s=_percentile(lags, 0.50),
+        lag_p99_s=_percentile(lags, 0.99),
+        own_lag_p99_s=_percentile(own_lags, 0.99),
+        cpu_share=sum(sample.cpu_s for sample in samples) / wall_s,
+        cpu_share_busiest=busiest,
+        kept_waiting_share=sum(sample.kept_waiting_s for sample in samples) / wall_s,
+        most_in_flight=most_in_flight,
+        saturated=_is_late(own_lags) or busiest > CPU_SHARE_LIMIT,
+        starved=_is_late(lags),
+    )
+
+
+class HealthWatch:
+    """Collects samples while its `watching` is open; `health` may be asked for at any time."""
+
+    def __init__(self, in_flight: InFlight) -> None:
+        self._in_flight = in_flight
+        self._samples: list[HealthSample] = []
+
+    def health(self) -> ClientHealth:
+        return assess(self._samples, most_in_flight=self._in_flight.most_in_flight)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._sample(), name="client health")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _sample(self) -> None:
+        while True:
+            wall, cpu, waiting = time.perf_counter(), time.process_time(), _kept_waiting_s()
+            await asyncio.sleep(_SAMPLE_EVERY_S)
+            took_s = time.perf_counter() - wall
+            self._samples.append(
+                HealthSample(
+                    wall_s=took_s,
+                    lag_s=max(0.0, took_s - _SAMPLE_EVERY_S),
+                    kept_waiting_s=_kept_waiting_s() - waiting,
+                    cpu_s=time.process_time() - cpu,
+                )
+            )
+
+
+def _kept_waiting_s() -> float:
+    """Seconds this thread has stood in the run queue so far (Linux; 0 where it is not told)."""
+    try:
+        return int(_SCHEDSTAT.read_text("ascii").split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
+
+
+_SCHEDSTAT = Path("/proc/thread-self/schedstat")
+
+
+def _is_late(lags: Sequence[float]) -> bool:
+    late = sum(lag > LAG_LIMIT_S for lag in lags)
+    return late >= _LATE_SAMPLES_LEAST and late > _LATE_SHARE_LIMIT * len(lags)
+
+
+def _percentile(values: Sequence[float], share: float) -> float:
+    """The nearest-rank percentile; 0 where there are no values."""
+    if not values:
+        return 0.0
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+
+
+def _busiest_cpu_share(samples: Sequence[HealthSample]) -> float:
+    """The highest CPU share of any stretch of five seconds; of all samples where they are fewer."""
+    best = 0.0
+    start = 0
+    wall_s = cpu_s = 0.0
+    for sample in samples:
+        wall_s += sample.wall_s
+        cpu_s += sample.cpu_s
+        while wall_s - samples[start].wall_s >= _WINDOW_S:
+            wall_s -= samples[start].wall_s
+            cpu_s -= samples[start].cpu_s
+            start += 1
+        if wall_s >= _WINDOW_S:
+            best = max(best, cpu_s / wall_s)
+    return best or (cpu_s / wall_s if wall_s else 0.0)

@@ -1,0 +1,76 @@
+"""One request and its answer while it is under way: what has come so far, and what is due when."""
+
+from collections.abc import Callable
+
+from db.vocabulary import ErrorReason, TransportEnd
+from runner.campaign.campaign import Deadlines
+from runner.judge.record import TurnRecord
+from runner.sessions.deadline_watch import Deadline
+from runner.sessions.received_body import ReceivedBody
+from runner.sessions.stream_progress import StreamProgress
+
+
+class Exchange:
+    """`now` is the event loop's clock. An answer that is no stream has no deadline but the last."""
+
+    def __init__(
+        self,
+        *,
+        is_stream: bool,
+        deadlines: Deadlines,
+        session_left_s: float,
+        linger_s: float,
+        max_body_bytes: int,
+        now: Callable[[], float],
+    ) -> None:
+        self._now = now
+        self._started = now()
+        self._is_stream = is_stream
+        self._deadlines = deadlines
+        self._session_ends = Deadline(self._started + session_left_s, ErrorReason.SESSION_TIMEOUT)
+        self._linger_s = linger_s
+        self.body = ReceivedBody(max_bytes=max_body_bytes)
+        self._progress = StreamProgress(self.body)
+        self._http_status: int | None = None
+        self._content_type = ""
+
+    def begin(self, http_status: int, content_type: str) -> None:
+        """The head of the answer is here."""
+        self._http_status = http_status
+        self._content_type = content_type
+
+    def add(self, data: bytes) -> None:
+        if data:
+            self.body.add(data, at_s=self._now() - self._started)
+
+    @property
+    def only_its_end_is_open(self) -> bool:
+        return self._is_stream and self.body.saw_done
+
+    def next_deadline(self) -> Deadline:
+        """The deadline that comes first as things stand; without a reason once all is said."""
+        return min(self._next_of_turn(), self._session_ends, key=lambda deadline: deadline.at)
+
+    def record(self, transport_end: TransportEnd, *, deadline: ErrorReason | None) -> TurnRecord:
+        return TurnRecord(
+            stream=self._is_stream,
+            http_status=self._http_status,
+            content_type=self._content_type,
+            transport_end=transport_end,
+            body=bytes(self.body),
+            reads=tuple(self.body.reads),
+            ended_s=self._now() - self._started,
+            deadline=deadline,
+        )
+
+    def _next_of_turn(self) -> Deadline:
+        if not self._is_stream:
+            return self._session_ends
+        if self.body.saw_done:
+            return Deadline(self._started + self.body.reads[-1][0] + self._linger_s, None)
+        last_progress_s = self._progress.last_s()
+        if last_progress_s is None:
+            at = self._started + self._deadlines.first_token_s
+            return Deadline(at, ErrorReason.FIRST_TOKEN_TIMEOUT)
+        at = self._started + last_progress_s + self._deadlines.no_progress_s
+        return Deadline(at, ErrorReason.STALLED)

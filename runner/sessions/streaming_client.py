@@ -1,0 +1,167 @@
+"""Sends one chat request and records what came back, byte by byte, under deadlines of its own.
+
+Whatever the server does ends as a record; what it means is the judge's to say. A token is told from
+a mere sign of life only because deadlines depend on it.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import httpx
+
+from db.raw_bytes import CAP_BYTES
+from db.vocabulary import ErrorReason, TransportEnd
+from runner.campaign.campaign import Deadlines
+from runner.judge.json_values import JsonObject
+from runner.judge.record import TurnRecord
+from runner.sessions.content_coding import content_decoder
+from runner.sessions.deadline_watch import DeadlineWatch, watched
+from runner.sessions.exchange import Exchange
+
+MAX_BODY_BYTES = CAP_BYTES + 1  # one more than is stored, so that the store can tell
+LINGER_S = 1.0
+_OUR_OWN_FAULTS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.PoolTimeout)
+_HEADERS = {"content-type": "application/json", "accept-encoding": "identity"}
+
+
+def encode_body(body: JsonObject) -> bytes:
+    """The bytes that go over the wire, which are also those that are recorded."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+class StreamingClient:
+    """One client drives many sessions at once; `transport` decides how the bytes travel.
+
+    `headers` may hold an API key: they are sent and never recorded. After `[DONE]` the client waits
+    `linger_s` for the end of the answer, because to a server hanging up first looks like an abort.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        transport: httpx.AsyncBaseTransport,
+        deadlines: Deadlines,
+        path: str = "/v1/chat/completions",
+        headers: Mapping[str, str] | None = None,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        linger_s: float = LINGER_S,
+    ) -> None:
+        self._url = base_url.rstrip("/") + path
+        self._deadlines = deadlines
+        self._linger_s = linger_s
+        self.max_body_bytes = max_body_bytes
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self._http = httpx.AsyncClient(
+            transport=transport,
+            headers={**_HEADERS, **(headers or {})},
+            cookies=CookieJar(
+                DefaultCookiePolicy(allowed_domains=[])
+            ),  # one would tie all sessions
+            follow_redirects=False,
+            trust_env=False,
+            timeout=httpx.Timeout(None, connect=deadlines.connect_s, pool=deadlines.connect_s),
+        )
+
+    async def send(
+        self, body: JsonObject, *, request_id: str, session_left_s: float | None = None
+    ) -> TurnRecord:
+        """One request, to its end or to the first deadline; the connection is closed by then.
+
+        `session_left_s` is what remains of the session's time; all of it where it is not given.
+
+        Raises:
+            ClientExhaustedError, httpx.PoolTimeout, ...: faults of this machine or of our own use,
+                never those of the server.
+        """
+        request = self._http.build_request(
+            "POST", self._url, content=encode_body(body), headers={"x-request-id": request_id}
+        )
+        exchange = Exchange(
+            is_stream=body.get("stream") is True,
+            deadlines=self._deadlines,
+            session_left_s=self._deadlines.session_s if session_left_s is None else session_left_s,
+            linger_s=self._linger_s,
+            max_body_bytes=self.max_body_bytes,
+            now=asyncio.get_running_loop().time,
+        )
+        with self._one_more_in_flight():
+            end = await self._carry_out(request, exchange)
+        return exchange.record(end.transport_end, deadline=end.deadline)
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    @contextmanager
+    def _one_more_in_flight(self) -> Iterator[None]:
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+    async def _carry_out(self, request: httpx.Request, exchange: Exchange) -> "_End":
+        try:
+            async with watched(exchange.next_deadline) as watch:
+                await self._receive(request, exchange, watch)
+        except TimeoutError:
+            return _end_of_wait(watch)
+        except _OUR_OWN_FAULTS:
+            raise
+        except httpx.ConnectTimeout:
+            return _End(TransportEnd.CONNECT_FAILED, ErrorReason.CONNECT)
+        except httpx.ConnectError:
+            return _End(TransportEnd.CONNECT_FAILED, None)
+        except httpx.TransportError:
+            return _End(TransportEnd.RESET, None)
+        if exchange.body.is_full:
+            return _End(TransportEnd.CLIENT_DEADLINE, None)
+        return _End(TransportEnd.CLEAN_EOF, None)
+
+    async def _receive(
+        self, request: httpx.Request, exchange: Exchange, watch: DeadlineWatch
+    ) -> None:
+        response = await self._http.send(request, stream=True)
+        try:
+            exchange.begin(response.status_code, response.headers.get("content-type", ""))
+            decoder = content_decoder(response.headers.get("content-encoding", ""))
+            async for data in response.aiter_raw():
+                exchange.add(decoder.feed(data, at_most=exchange.body.room_bytes))
+                if exchange.body.is_full:
+                    return
+                if exchange.only_its_end_is_open:
+                    watch.look()
+        finally:
+            await response.aclose()
+
+
+class _End(NamedTuple):
+    transport_end: TransportEnd
+    deadline: ErrorReason | None
+
+
+def _end_of_wait(watch: DeadlineWatch) -> _End:
+    """A time-out that is not the watch's is one of the network; [DONE] without an end is an end."""
+    if watch.missed is None:
+        return _End(TransportEnd.RESET, None)
+    if watch.missed.reason is None:
+        return _End(TransportEnd.CLEAN_EOF, None)
+    return _End(TransportEnd.CLIENT_DEADLINE, watch.missed.reason)

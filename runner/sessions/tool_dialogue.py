@@ -1,0 +1,143 @@
+"""The scenario `tool-dialogue`: errands whose right call and right answer are known beforehand.
+
+Each session gets invented tools, values and results, so that a right turn can only come from its
+own context: no word of the dialogue is used twice in it, and a value that comes back is a canary.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from runner.errors import ConfigError
+from runner.judge.json_values import JsonObject
+from runner.judge.record import DueAnswer, DueCall
+from runner.sessions.dialogue import Dialogue, Round
+from runner.sessions.word_list import WordList, read_word_list
+
+_NAME = "tool-dialogue"
+_VERSION = 1  # part of every key: dialogues of another version are other dialogues
+_FEWEST_FILLERS = 40
+_TOOLS = (3, 5)
+_PARAMETERS = (1, 3)
+_WORDS_OF_A_VALUE = (1, 3)
+_NOUNS_OF_A_ROUND = (_PARAMETERS[1] + 1) * _WORDS_OF_A_VALUE[1]
+_NOUNS_OF_A_TOOL = 1 + _PARAMETERS[1]
+
+
+class ToolDialogue:
+    """Dialogues by index. `context_tokens` sizes the first prompt; 0 asks for the smallest."""
+
+    name = _NAME
+
+    def __init__(
+        self, *, seed: int, rounds: int, context_tokens: int, words: WordList | None = None
+    ) -> None:
+        self._seed = seed
+        self._rounds = rounds
+        self._context_tokens = context_tokens
+        self._words = read_word_list() if words is None else words
+        _require_enough_words(self._words, rounds)
+
+    def dialogue(self, session_index: int) -> Dialogue:
+        key = f"{_NAME}-{_VERSION}/{self._seed}/{session_index}"
+        draw = random.Random(key)
+        words = _Draws(draw, self._words)
+        tools = [_invent_tool(words) for _ in range(draw.randint(*_TOOLS))]
+        rounds = tuple(_invent_round(words, draw.choice(tools)) for _ in range(self._rounds))
+        return Dialogue(
+            key=key,
+            system=self._system_text(key, tools, rounds[0]),
+            tools=tuple(tool.definition() for tool in tools),
+            rounds=rounds,
+        )
+
+    def _system_text(self, key: str, tools: Sequence["_Tool"], first: Round) -> str:
+        """Filler words; their own random numbers keep the errands equal at every context size."""
+        count = max(_FEWEST_FILLERS, self._context_tokens - _tokens_without_fillers(tools, first))
+        return " ".join(random.Random(f"{key}/fillers").choices(self._words.fillers, k=count))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    keyword: str
+    name: str
+    parameters: tuple[str, ...]
+
+    def definition(self) -> JsonObject:
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": f"Call this to {self.keyword}.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {name: {"type": "string"} for name in self.parameters},
+                    "required": list(self.parameters),
+                },
+            },
+        }
+
+
+class _Draws:
+    """The words of one session, none of them twice."""
+
+    def __init__(self, draw: random.Random, words: WordList) -> None:
+        self._draw = draw
+        self._verbs = _shuffled(draw, words.verbs)
+        self._nouns = _shuffled(draw, words.nouns)
+
+    def verb(self) -> str:
+        return next(self._verbs)
+
+    def noun(self) -> str:
+        return next(self._nouns)
+
+    def nouns(self, bounds: tuple[int, int]) -> tuple[str, ...]:
+        return tuple(self.noun() for _ in range(self._draw.randint(*bounds)))
+
+    def shuffled(self, items: Sequence[str]) -> list[str]:
+        return self._draw.sample(items, len(items))
+
+
+def _shuffled(draw: random.Random, words: Sequence[str]) -> Iterator[str]:
+    return iter(draw.sample(words, len(words)))
+
+
+def _invent_tool(words: _Draws) -> _Tool:
+    return _Tool(
+        keyword=words.verb(),
+        name=f"{words.verb()}_{words.noun()}",
+        parameters=words.nouns(_PARAMETERS),
+    )
+
+
+def _invent_round(words: _Draws, tool: _Tool) -> Round:
+    values = {name: " ".join(words.nouns(_WORDS_OF_A_VALUE)) for name in tool.parameters}
+    wishes = "; ".join(f"{name} = {values[name]}" for name in words.shuffled(tool.parameters))
+    result = " ".join(words.nouns(_WORDS_OF_A_VALUE))
+    return Round(
+        user=f"please {tool.keyword} with {wishes}.",
+        call=DueCall(name=tool.name, arguments=values),
+        tool_result=result,
+        answer=DueAnswer(must_contain=(result,)),
+    )
+
+
+def _tokens_without_fillers(tools: Sequence[_Tool], first: Round) -> int:
+    """Size of the first prompt but for its fillers, where a word or a mark is one token.
+
+    Counted after the testbed's template: 12 tokens of frame, `### KEYWORD: NAME NAME(P:string,
+    P:string)` for a tool, `please KEYWORD with P = v v; P = v.` and two role marks for the user.
+    """
+    definitions = sum(6 + 3 * len(tool.parameters) for tool in tools)
+    values = [str(value).split() for value in first.call.arguments.values()]
+    wishes = sum(3 + len(words) for words in values)
+    return 12 + definitions + 5 + wishes
+
+
+def _require_enough_words(words: WordList, rounds: int) -> None:
+    most = (len(words.nouns) - _TOOLS[1] * _NOUNS_OF_A_TOOL) // _NOUNS_OF_A_ROUND
+    if not 1 <= rounds <= most:
+        raise ConfigError(
+            f"workload.rounds: found {rounds}; {_NAME} has words for 1 to {most} rounds a session"
+        )

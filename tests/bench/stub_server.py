@@ -1,0 +1,95 @@
+"""A server that streams prepared chunks, so that a client's speed is all that is measured.
+
+`python -m tests.bench.stub_server CHUNKS PACE_MS` prints its port. It writes one chunk to every
+open stream each PACE_MS; with 0 it writes whole answers at once.
+"""
+
+import asyncio
+import json
+import sys
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+END = b"0\r\n\r\n"
+
+
+def framed(data: str) -> bytes:
+    event = f"data: {data}\n\n".encode()
+    return b"%x\r\n%b\r\n" % (len(event), event)
+
+
+def token_chunk() -> str:
+    choice = {"index": 0, "delta": {"content": " word"}, "logprobs": None, "finish_reason": None}
+    return json.dumps(
+        {
+            "id": "chatcmpl-0123456789abcdef0123456789abcdef",
+            "object": "chat.completion.chunk",
+            "created": 1_700_000_000,
+            "model": "stub",
+            "choices": [choice],
+        }
+    )
+
+
+class Stream(asyncio.Protocol):
+    """One connection; `left` counts the chunks that its open answer still has."""
+
+    open_streams: "set[Stream]"
+    chunks: int
+    pace_s: float
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._received = b""
+        self._left = 0
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, separator, body = self._received.partition(b"\r\n\r\n")
+        if not separator or len(body) < _content_length(head):
+            return
+        self._received = b""
+        self._left = self.chunks
+        self._transport.write(HEAD)
+        if self.pace_s:
+            self.open_streams.add(self)
+        else:
+            self._transport.write(TOKEN * self.chunks + DONE + END)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.open_streams.discard(self)
+
+    def step(self) -> None:
+        self._left -= 1
+        if self._left >= 0:
+            self._transport.write(TOKEN)
+        else:
+            self._transport.write(DONE + END)
+            self.open_streams.discard(self)
+
+
+TOKEN = framed(token_chunk())
+DONE = framed("[DONE]")
+
+
+def _content_length(head: bytes) -> int:
+    lines = head.lower().split(b"\r\n")
+    return next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:"))
+
+
+async def serve(chunks: int, pace_s: float) -> None:
+    Stream.open_streams, Stream.chunks, Stream.pace_s = set(), chunks, pace_s
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Stream, "127.0.0.1", 0, backlog=4096)
+    sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
+    sys.stdout.flush()
+    next_tick = loop.time()
+    while True:
+        next_tick += pace_s or 1.0
+        await asyncio.sleep(max(0.0, next_tick - loop.time()))
+        for stream in list(Stream.open_streams):
+            stream.step()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(int(sys.argv[1]), float(sys.argv[2]) / 1000))

@@ -1,0 +1,78 @@
+import asyncio
+
+from runner.sessions.client_health import HealthSample, HealthWatch, assess
+from tests.runner.sessions.fast_forward import run_in_no_time
+
+CALM = HealthSample(wall_s=0.1, lag_s=0.0, kept_waiting_s=0.0, cpu_s=0.01)
+LATE_BY_OWN_WORK = CALM._replace(lag_s=0.08, cpu_s=0.05)
+LATE_BY_OTHERS = CALM._replace(lag_s=0.08, kept_waiting_s=0.07)
+
+
+def test_a_calm_client_is_neither_saturated_nor_starved() -> None:
+    health = assess([CALM] * 100, most_in_flight=80)
+
+    assert not health.saturated
+    assert not health.starved
+    assert round(health.cpu_share, 3) == 0.1
+    assert health.most_in_flight == 80
+
+
+def test_lag_of_our_own_making_saturates() -> None:
+    health = assess([CALM] * 96 + [LATE_BY_OWN_WORK] * 4, most_in_flight=1)
+
+    assert health.saturated
+    assert round(health.own_lag_p99_s, 3) == 0.08
+
+
+def test_lag_because_the_machine_ran_others_starves_and_does_not_saturate() -> None:
+    health = assess([CALM] * 96 + [LATE_BY_OTHERS] * 4, most_in_flight=1)
+
+    assert not health.saturated
+    assert health.starved
+
+
+def test_a_single_pause_in_a_short_run_does_not_saturate() -> None:
+    assert not assess([CALM] * 20 + [LATE_BY_OWN_WORK] * 2, most_in_flight=1).saturated
+
+
+def test_five_busy_seconds_saturate_however_calm_the_rest_was() -> None:
+    busy = CALM._replace(cpu_s=0.08)
+
+    assert assess([CALM] * 600 + [busy] * 55 + [CALM] * 600, most_in_flight=1).saturated
+    assert not assess([CALM] * 600 + [busy] * 30 + [CALM] * 600, most_in_flight=1).saturated
+
+
+def test_a_run_shorter_than_the_window_is_taken_whole() -> None:
+    busy = CALM._replace(cpu_s=0.09)
+
+    assert assess([busy] * 5, most_in_flight=1).saturated
+
+
+def test_no_samples_say_nothing_bad() -> None:
+    health = assess([], most_in_flight=0)
+
+    assert (health.samples, health.saturated, health.starved) == (0, False, False)
+
+
+def test_health_is_stored_as_json() -> None:
+    stored = assess([CALM] * 10, most_in_flight=3).to_json()
+
+    assert stored["most_in_flight"] == 3
+    assert stored["saturated"] is False
+
+
+def test_the_watch_samples_while_it_is_open_only() -> None:
+    class Gauge:
+        most_in_flight = 7
+
+    async def watch_for_a_second() -> HealthWatch:
+        watch = HealthWatch(Gauge())
+        async with watch.watching():
+            await asyncio.sleep(1.05)
+        await asyncio.sleep(5)
+        return watch
+
+    health = run_in_no_time(watch_for_a_second()).health()
+
+    assert health.samples == 10
+    assert health.most_in_flight == 7
