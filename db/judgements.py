@@ -178,15 +178,12 @@ def _turn_columns(judgement: TurnJudgement) -> dict[str, Any]:
 
 
 def _recount(connection: Connection, run_id: int) -> None:
-    counts: dict[str, int] = dict(
-        connection.execute(
-            select(col(SessionRow.outcome), func.count())
-            .where(col(SessionRow.run_id) == run_id)
-            .group_by(col(SessionRow.outcome))
-        )
-        .tuples()
-        .all()
+    counted = connection.execute(
+        select(col(SessionRow.outcome), func.count())
+        .where(col(SessionRow.run_id) == run_id)
+        .group_by(col(SessionRow.outcome))
     )
+    counts = {row.outcome: int(row[1]) for row in counted}
     counters = {f"n_{outcome}": counts.get(outcome, 0) for outcome in Outcome}
     connection.execute(
         update(RunRow)

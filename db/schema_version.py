@@ -34,10 +34,15 @@ _RETRY_S = 0.02
 _NOT_OURS = "{where} is the database of another program: choose another file for the store."
 
 
-def migration_config(connection: Connection | None = None) -> Config:
+MIGRATIONS_FOLDER = Path(__file__).parent / "migrations"
+
+
+def migration_config(
+    connection: Connection | None = None, *, folder: Path = MIGRATIONS_FOLDER
+) -> Config:
     """Alembic's settings; there is no ini file, so that the package works wherever it lies."""
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config
 

@@ -13,21 +13,23 @@ from alembic import command
 from alembic.script import ScriptDirectory
 
 from db.connections import migrating_engine
-from db.schema_version import migrate, migration_config, revision_name
+from db.schema_version import MIGRATIONS_FOLDER, migrate, migration_config, revision_name
 from db.store_url import parse_store_url
 
 
-def draft_migration(message: str, *, scratch_folder: Path) -> None:
-    """Write the next file in `db/migrations/versions`, against a store made in `scratch_folder`."""
+def draft_migration(
+    message: str, *, scratch_folder: Path, migrations_folder: Path = MIGRATIONS_FOLDER
+) -> None:
+    """Write the next file in `versions`, against a store made in `scratch_folder`."""
     url = parse_store_url(f"sqlite:///{scratch_folder / 'draft.db'}")
-    version = _newest_version()
+    version = _newest_version(migrations_folder)
     if version > 0:
         migrate(url, to_version=version)
     engine = migrating_engine(url)
     try:
         with engine.begin() as connection:
             command.revision(
-                migration_config(connection),
+                migration_config(connection, folder=migrations_folder),
                 message,
                 autogenerate=True,
                 rev_id=revision_name(version + 1),
@@ -36,8 +38,9 @@ def draft_migration(message: str, *, scratch_folder: Path) -> None:
         engine.dispose()
 
 
-def _newest_version() -> int:
-    head = ScriptDirectory.from_config(migration_config()).get_current_head()
+def _newest_version(migrations_folder: Path) -> int:
+    config = migration_config(folder=migrations_folder)
+    head = ScriptDirectory.from_config(config).get_current_head()
     return 0 if head is None else int(head)
 
 

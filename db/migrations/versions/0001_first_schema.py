@@ -24,8 +24,8 @@ def upgrade() -> None:
         sa.Column("corrupt_outcomes", sa.JSON(), nullable=False),
         sa.Column("created_at_us", sa.BigInteger(), nullable=False),
         sa.Column("code_version", sa.String(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_campaign"),
-        sa.UniqueConstraint("definition_key", name="uq_campaign_definition_key"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_campaign")),
+        sa.UniqueConstraint("definition_key", name=op.f("uq_campaign_definition_key")),
     )
     op.create_index("ix_campaign_name", "campaign", ["name"])
     op.create_table(
@@ -38,7 +38,7 @@ def upgrade() -> None:
         sa.Column("lease_until_us", sa.BigInteger(), nullable=False),
         sa.Column("found", sa.JSON(), nullable=False),
         sa.Column("process_ids", sa.JSON(), nullable=False),
-        sa.PrimaryKeyConstraint("stack", name="pk_stack_lease"),
+        sa.PrimaryKeyConstraint("stack", name=op.f("pk_stack_lease")),
     )
     op.create_table(
         "worker",
@@ -49,7 +49,7 @@ def upgrade() -> None:
         sa.Column("heartbeat_at_us", sa.BigInteger(), nullable=False),
         sa.Column("doing", sa.String(), nullable=True),
         sa.Column("ended_at_us", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("name", name="pk_worker"),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_worker")),
     )
     op.create_table(
         "arm",
@@ -62,9 +62,9 @@ def upgrade() -> None:
         sa.Column("concurrency", sa.Integer(), nullable=False),
         sa.Column("sessions_per_run", sa.Integer(), nullable=False),
         sa.Column("is_baseline", sa.Boolean(), nullable=False),
-        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name="fk_arm_campaign_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_arm"),
-        sa.UniqueConstraint("campaign_id", "position", name="uq_arm_campaign_id_position"),
+        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_arm_campaign_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_arm")),
+        sa.UniqueConstraint("campaign_id", "position", name=op.f("uq_arm_campaign_id_position")),
     )
     op.create_index("ix_arm_campaign_id", "arm", ["campaign_id"])
     op.create_table(
@@ -78,8 +78,10 @@ def upgrade() -> None:
         sa.Column("ready_at_us", sa.BigInteger(), nullable=True),
         sa.Column("ended_at_us", sa.BigInteger(), nullable=True),
         sa.Column("end_reason", sa.String(), nullable=True),
-        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name="fk_launch_campaign_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_launch"),
+        sa.ForeignKeyConstraint(
+            ["campaign_id"], ["campaign.id"], name=op.f("fk_launch_campaign_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_launch")),
     )
     op.create_index("ix_launch_campaign_id", "launch", ["campaign_id"])
     op.create_table(
@@ -100,12 +102,12 @@ def upgrade() -> None:
         sa.Column("ended_at_us", sa.BigInteger(), nullable=True),
         sa.CheckConstraint(
             "state IN ('queued', 'claimed', 'done', 'failed', 'stopped')",
-            name="ck_launch_request_state_known",
+            name=op.f("ck_launch_request_state_known"),
         ),
         sa.ForeignKeyConstraint(
-            ["campaign_id"], ["campaign.id"], name="fk_launch_request_campaign_id"
+            ["campaign_id"], ["campaign.id"], name=op.f("fk_launch_request_campaign_id")
         ),
-        sa.PrimaryKeyConstraint("id", name="pk_launch_request"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_launch_request")),
     )
     op.create_index("launch_queue", "launch_request", ["state", "requested_at_us"])
     op.create_table(
@@ -115,8 +117,8 @@ def upgrade() -> None:
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("author", sa.String(), nullable=True),
         sa.Column("written_at_us", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name="fk_note_campaign_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_note"),
+        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_note_campaign_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_note")),
     )
     op.create_index("ix_note_campaign_id", "note", ["campaign_id"])
     op.create_table(
@@ -126,8 +128,10 @@ def upgrade() -> None:
         sa.Column("service", sa.String(), nullable=False),
         sa.Column("facts", sa.JSON(), nullable=False),
         sa.Column("taken_at_us", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["launch_id"], ["launch.id"], name="fk_fingerprint_launch_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_fingerprint"),
+        sa.ForeignKeyConstraint(
+            ["launch_id"], ["launch.id"], name=op.f("fk_fingerprint_launch_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_fingerprint")),
     )
     op.create_index("ix_fingerprint_launch_id", "fingerprint", ["launch_id"])
     op.create_table(
@@ -141,11 +145,15 @@ def upgrade() -> None:
         sa.Column("predict", sa.String(), nullable=False),
         sa.Column("tolerate", sa.Float(), nullable=False),
         sa.Column("recorded_at_us", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(["arm_id"], ["arm.id"], name="fk_hypothesis_arm_id"),
-        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name="fk_hypothesis_campaign_id"),
-        sa.ForeignKeyConstraint(["versus_arm_id"], ["arm.id"], name="fk_hypothesis_versus_arm_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_hypothesis"),
-        sa.UniqueConstraint("campaign_id", "slug", name="uq_hypothesis_campaign_id_slug"),
+        sa.ForeignKeyConstraint(["arm_id"], ["arm.id"], name=op.f("fk_hypothesis_arm_id")),
+        sa.ForeignKeyConstraint(
+            ["campaign_id"], ["campaign.id"], name=op.f("fk_hypothesis_campaign_id")
+        ),
+        sa.ForeignKeyConstraint(
+            ["versus_arm_id"], ["arm.id"], name=op.f("fk_hypothesis_versus_arm_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_hypothesis")),
+        sa.UniqueConstraint("campaign_id", "slug", name=op.f("uq_hypothesis_campaign_id_slug")),
     )
     op.create_table(
         "run",
@@ -186,15 +194,15 @@ def upgrade() -> None:
         sa.Column("client_health", sa.JSON(), nullable=False),
         sa.CheckConstraint(
             "state IN ('planned', 'applying', 'verifying', 'warming', 'driving', 'settling', 'done', 'stopped', 'failed', 'invalid')",
-            name="ck_run_state_known",
+            name=op.f("ck_run_state_known"),
         ),
-        sa.CheckConstraint("attempt >= 1", name="ck_run_attempt_from_one"),
-        sa.ForeignKeyConstraint(["arm_id"], ["arm.id"], name="fk_run_arm_id"),
-        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name="fk_run_campaign_id"),
-        sa.ForeignKeyConstraint(["launch_id"], ["launch.id"], name="fk_run_launch_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_run"),
+        sa.CheckConstraint("attempt >= 1", name=op.f("ck_run_attempt_from_one")),
+        sa.ForeignKeyConstraint(["arm_id"], ["arm.id"], name=op.f("fk_run_arm_id")),
+        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_run_campaign_id")),
+        sa.ForeignKeyConstraint(["launch_id"], ["launch.id"], name=op.f("fk_run_launch_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_run")),
         sa.UniqueConstraint(
-            "campaign_id", "run_key", "attempt", name="uq_run_campaign_id_run_key_attempt"
+            "campaign_id", "run_key", "attempt", name=op.f("uq_run_campaign_id_run_key_attempt")
         ),
     )
     op.create_index("run_of_arm", "run", ["campaign_id", "arm_id", "state"])
@@ -209,8 +217,8 @@ def upgrade() -> None:
         sa.Column("request_ref", sa.String(), nullable=True),
         sa.Column("is_own_cancellation", sa.Boolean(), nullable=False),
         sa.Column("line", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_log_event_run_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_log_event"),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name=op.f("fk_log_event_run_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_log_event")),
     )
     op.create_index("log_event_of_run", "log_event", ["run_id", "at_us"])
     op.create_table(
@@ -222,8 +230,8 @@ def upgrade() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("labels", sa.JSON(), nullable=False),
         sa.Column("value", sa.Float(), nullable=False),
-        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_metric_sample_run_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_metric_sample"),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name=op.f("fk_metric_sample_run_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_metric_sample")),
     )
     op.create_index("metric_series", "metric_sample", ["run_id", "name", "at_us"])
     op.create_table(
@@ -248,11 +256,13 @@ def upgrade() -> None:
         sa.Column("judge_version", sa.String(), nullable=False),
         sa.CheckConstraint(
             "outcome IN ('leak', 'no_tool', 'malformed', 'wrong', 'degenerate', 'error', 'done', 'maxrounds', 'harness_error')",
-            name="ck_session_outcome_known",
+            name=op.f("ck_session_outcome_known"),
         ),
-        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_session_run_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_session"),
-        sa.UniqueConstraint("run_id", "session_index", name="uq_session_run_id_session_index"),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name=op.f("fk_session_run_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_session")),
+        sa.UniqueConstraint(
+            "run_id", "session_index", name=op.f("uq_session_run_id_session_index")
+        ),
     )
     op.create_index("session_by_outcome", "session", ["run_id", "outcome"])
     op.create_table(
@@ -270,12 +280,12 @@ def upgrade() -> None:
         sa.Column("decided_at_us", sa.BigInteger(), nullable=False),
         sa.CheckConstraint(
             "headline IN ('confirmed', 'improved_not_eliminated', 'worse', 'refuted', 'inconclusive')",
-            name="ck_verdict_headline_known",
+            name=op.f("ck_verdict_headline_known"),
         ),
         sa.ForeignKeyConstraint(
-            ["hypothesis_id"], ["hypothesis.id"], name="fk_verdict_hypothesis_id"
+            ["hypothesis_id"], ["hypothesis.id"], name=op.f("fk_verdict_hypothesis_id")
         ),
-        sa.PrimaryKeyConstraint("id", name="pk_verdict"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_verdict")),
     )
     op.create_index("ix_verdict_hypothesis_id", "verdict", ["hypothesis_id"])
     op.create_table(
@@ -287,8 +297,8 @@ def upgrade() -> None:
         sa.Column("ended_at_us", sa.BigInteger(), nullable=True),
         sa.Column("victims", sa.JSON(), nullable=False),
         sa.Column("evidence", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_wedge_run_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_wedge"),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name=op.f("fk_wedge_run_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_wedge")),
     )
     op.create_index("ix_wedge_run_id", "wedge", ["run_id"])
     op.create_table(
@@ -319,9 +329,9 @@ def upgrade() -> None:
         sa.Column("prompt_tokens", sa.Integer(), nullable=True),
         sa.Column("completion_tokens", sa.Integer(), nullable=True),
         sa.Column("cached_tokens", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(["session_id"], ["session.id"], name="fk_turn_session_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_turn"),
-        sa.UniqueConstraint("session_id", "turn_index", name="uq_turn_session_id_turn_index"),
+        sa.ForeignKeyConstraint(["session_id"], ["session.id"], name=op.f("fk_turn_session_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_turn")),
+        sa.UniqueConstraint("session_id", "turn_index", name=op.f("uq_turn_session_id_turn_index")),
     )
     op.create_table(
         "raw",
@@ -337,11 +347,11 @@ def upgrade() -> None:
         sa.Column("reads", sa.JSON(), nullable=False),
         sa.CheckConstraint(
             "kind IN ('request', 'response', 'service_log', 'scrape', 'server_info')",
-            name="ck_raw_kind_known",
+            name=op.f("ck_raw_kind_known"),
         ),
-        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_raw_run_id"),
-        sa.ForeignKeyConstraint(["turn_id"], ["turn.id"], name="fk_raw_turn_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_raw"),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name=op.f("fk_raw_run_id")),
+        sa.ForeignKeyConstraint(["turn_id"], ["turn.id"], name=op.f("fk_raw_turn_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_raw")),
     )
     op.create_index("raw_of_run", "raw", ["run_id", "kind", "at_us"])
     op.create_index("raw_of_turn", "raw", ["turn_id", "kind"])

@@ -1,0 +1,101 @@
+from threading import Thread
+
+import pytest
+
+from db.inbox import Inbox, InboxClosedError
+
+LONG_S = 60.0
+
+
+def inbox(*, capacity: int = 3, linger_s: float = 0.0) -> Inbox[str]:
+    return Inbox(capacity=capacity, linger_s=linger_s)
+
+
+def test_what_is_put_in_comes_out_in_order() -> None:
+    box = inbox()
+    box.put("a")
+    box.put("b")
+
+    assert box.take() == ["a", "b"]
+
+
+def test_a_full_inbox_takes_no_offer() -> None:
+    box = inbox(capacity=3)
+
+    assert box.offer("a", weight=2)
+    assert not box.offer("b", weight=2)
+    assert box.take() == ["a"]
+    assert box.offer("b", weight=2)
+
+
+def test_something_heavier_than_the_inbox_fits_when_it_is_empty() -> None:
+    box = inbox(capacity=3)
+
+    assert box.offer("heavy", weight=100)
+    assert not box.offer("light", weight=1)
+
+
+def test_a_giver_waits_until_there_is_room() -> None:
+    box = inbox(capacity=1)
+    box.put("first")
+    giver = Thread(target=box.put, args=("second",))
+    giver.start()
+
+    taken = box.take()
+    giver.join(LONG_S)
+
+    assert taken == ["first"]
+    assert box.take() == ["second"]
+
+
+def test_a_full_batch_does_not_linger() -> None:
+    box = inbox(capacity=2, linger_s=LONG_S)
+    box.put("a")
+    box.put("b")
+
+    assert box.take() == ["a", "b"]
+
+
+def test_something_urgent_ends_the_lingering_and_needs_no_room() -> None:
+    box = inbox(capacity=1, linger_s=LONG_S)
+    box.put("a")
+    box.put_urgent("now")
+
+    assert box.take() == ["a", "now"]
+
+
+def test_what_was_in_when_it_closed_can_still_be_taken() -> None:
+    box = inbox(linger_s=LONG_S)
+    box.put("last")
+    box.close()
+
+    assert box.take() == ["last"]
+    assert box.take() == []
+
+
+def test_a_closed_inbox_takes_nothing_more() -> None:
+    box = inbox()
+    box.close()
+
+    for give in (box.put, box.offer, box.put_urgent):
+        with pytest.raises(InboxClosedError):
+            give("late")
+
+
+def test_closing_wakes_a_giver_that_waits_for_room() -> None:
+    box = inbox(capacity=1)
+    box.put("first")
+    refused: list[type[BaseException]] = []
+
+    def give() -> None:
+        try:
+            box.put("second")
+        except InboxClosedError as error:
+            refused.append(type(error))
+
+    giver = Thread(target=give)
+    giver.start()
+    box.close()
+    giver.join(LONG_S)
+
+    assert refused == [InboxClosedError]
