@@ -5,7 +5,6 @@
   + UsageError             a command was called with what does not fit: call it again, corrected
   + StackError
     - StackStartError      a service did not come up: read its log
-    - StackBusyError       another worker drives this stack: wait for it or stop it
   + RunInvalidError        the evidence of a run does not count: read why, mend it, run it again
   + RecordedCaseError      a line of a case file cannot be read: correct the line
   + ClientExhaustedError   this machine ran out of sockets or ports: raise its limits
@@ -30,10 +29,6 @@ class StackError(RunnerError):
 
 class StackStartError(StackError):
     """A service did not start or did not become ready."""
-
-
-class StackBusyError(StackError):
-    """Another holder has the lease of this stack."""
 
 
 class RunInvalidError(RunnerError):

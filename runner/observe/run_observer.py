@@ -48,6 +48,7 @@ class RunObserver:
     sink: RowSink
     clock: Clock
     services: Sequence[ObservedService]
+    also_keep: Collection[str] = ()
     events: list[LogEvent] = field(default_factory=list)
     _watched: list[_Watched] = field(init=False)
 
@@ -97,7 +98,7 @@ class RunObserver:
         try:
             response = await self.http.get(url, timeout=SCRAPE_DEADLINE_S)
             response.raise_for_status()
-            samples = parse_scrape(response.content)
+            samples = parse_scrape(response.content, also=self.also_keep)
         except (httpx.HTTPError, ValueError):
             # A gap in the series says it: a scrape that failed leaves no row, never a zero.
             return

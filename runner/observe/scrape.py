@@ -1,6 +1,6 @@
 """Reads one metrics scrape into values; knows the series that matter, invents no missing one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -60,14 +60,17 @@ class Sample:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def parse_scrape(body: bytes) -> tuple[Sample, ...]:
-    """The kept series of a Prometheus text body. Raises ValueError where it is not one."""
+def parse_scrape(body: bytes, *, also: Collection[str] = ()) -> tuple[Sample, ...]:
+    """The kept series, and those named in `also`, of a Prometheus text body.
+
+    Raises ValueError where it is not one.
+    """
     text = body.decode("utf-8", errors="replace")
     return tuple(
         Sample(sample.name, float(sample.value), dict(sample.labels))
         for family in text_string_to_metric_families(text)
         for sample in family.samples
-        if sample.name in KEPT_SERIES
+        if sample.name in KEPT_SERIES or sample.name in also
     )
 
 

@@ -1,0 +1,169 @@
+"""Runs what is missing of a campaign, run by run, and judges its hypotheses at the end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from db.campaigns import RegisteredCampaign, register_campaign
+from db.recorder import Recorder
+from db.runs import interrupt_orphans, plan_runs
+from db.stack_lease import Holder
+from db.store import Store
+from db.tables import RunRow
+from db.vocabulary import RunState
+from db.workers import HEARTBEAT_S, liveness_now, worker_beat
+from runner.campaign.campaign import Arm, Campaign
+from runner.campaign.matrix import expand_arms
+from runner.campaign.stack_file import Stack
+from runner.execute.campaign_registration import due_runs, new_campaign
+from runner.execute.launcher import Launcher
+from runner.execute.progress import ProgressListener, RunOfCampaign
+from runner.execute.run_lifecycle import RunSetting, execute_run
+from runner.execute.stop_request import StopRequest
+from runner.execute.verdicts import judge_hypotheses
+
+MAX_FAILURES_IN_A_ROW = 3
+LOG_FOLDER = "decisive-logs"
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignEnd:
+    """`was_stopped`: a person or a signal asked for it. `gave_up`: why we did, if we did."""
+
+    campaign_id: int
+    was_stopped: bool
+    gave_up: str | None
+
+
+async def run_campaign(
+    campaign: Campaign,
+    stack: Stack,
+    *,
+    store: Store,
+    worker: Holder,
+    stop: StopRequest,
+    progress: ProgressListener,
+) -> CampaignEnd:
+    """Runs all runs without a `done` attempt, in the campaign's order.
+
+    Raises StackLeasedError, RunBusyError, and StoreError where the store fails.
+    """
+    for orphan in interrupt_orphans(store, liveness=liveness_now(store)):
+        progress.note(f"r-{orphan.id} was {orphan.reason}; it will be run again")
+    registered = register_campaign(store, new_campaign(campaign, stack))
+    campaign_id = registered.campaign.id
+    assert campaign_id is not None
+    due = due_runs(campaign, stack, registered)
+    async with _http_client() as http:
+        launcher = Launcher(
+            store=store,
+            stack=stack,
+            campaign_id=campaign_id,
+            restart=campaign.schedule.restart,
+            holder=worker,
+            http=http,
+            log_folder=log_folder(store),
+        )
+        async with _lease(launcher, progress):
+            missing = plan_runs(store, campaign_id, due)
+            progress.campaign_started(
+                campaign.name, campaign_id, missing=len(missing), total=len(due)
+            )
+            with Recorder(store) as recorder:
+                setting = RunSetting(
+                    store=store,
+                    recorder=recorder,
+                    http=http,
+                    campaign=campaign,
+                    stack=stack,
+                    launcher=launcher,
+                    worker=worker.name,
+                    stop=stop,
+                    progress=progress,
+                )
+                gave_up = await _run_all(_placed(missing, registered, campaign), setting)
+    judge_hypotheses(store, campaign_id)
+    return CampaignEnd(campaign_id, stop.soft.is_set(), gave_up)
+
+
+def log_folder(store: Store) -> Path:
+    """Beside the store, where its reader will look; the working directory for a server."""
+    return (store.path.parent if store.path is not None else Path.cwd()) / LOG_FOLDER
+
+
+async def _run_all(runs: list[RunOfCampaign], setting: RunSetting) -> str | None:
+    """Why we gave up, or None. Runs that fail one after the other are no use to anybody."""
+    failures = 0
+    for run in runs:
+        if setting.stop.soft.is_set():
+            return None
+        row = await execute_run(run, setting)
+        failures = failures + 1 if row.state == RunState.FAILED else 0
+        if failures >= MAX_FAILURES_IN_A_ROW:
+            return f"{failures} runs failed in a row, the last because {row.reason}"
+    return None
+
+
+def _placed(
+    missing: list[RunRow], registered: RegisteredCampaign, campaign: Campaign
+) -> list[RunOfCampaign]:
+    position_of = {row.id: row.position for row in registered.arms}
+    arms: tuple[Arm, ...] = expand_arms(campaign)
+    return [
+        RunOfCampaign(
+            run_id=row.id,
+            arm=arms[position_of[row.arm_id]],
+            block=row.block,
+            number=number,
+            of=len(missing),
+        )
+        for number, row in enumerate(missing, start=1)
+        if row.id is not None
+    ]
+
+
+def _http_client() -> httpx.AsyncClient:
+    """For control and metrics only; the sessions have a transport of their own."""
+    return httpx.AsyncClient(trust_env=False, follow_redirects=False)
+
+
+@asynccontextmanager
+async def _lease(launcher: Launcher, progress: ProgressListener) -> AsyncIterator[None]:
+    """Holds the stack while open, and gives it back with no server of ours left."""
+    ended = await launcher.take_lease()
+    if ended:
+        progress.note(f"ended {ended} service(s) that a killed worker had left running")
+    renewing = asyncio.create_task(_renew(launcher), name="stack lease")
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.wait([renewing])
+        await asyncio.shield(launcher.close())
+
+
+async def _renew(launcher: Launcher) -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT_S)
+        launcher.renew_lease()
+
+
+@asynccontextmanager
+async def heartbeat(store: Store, worker: str, *, doing: str) -> AsyncIterator[None]:
+    """While open, the store says every two seconds that this worker lives."""
+
+    async def beat() -> None:
+        while True:
+            worker_beat(store, worker, doing=doing)
+            await asyncio.sleep(HEARTBEAT_S)
+
+    task = asyncio.create_task(beat(), name="heartbeat")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

@@ -1,0 +1,275 @@
+"""Takes one run through its life: applying, verifying, warming, driving, settling, an end.
+
+Whatever happens, the run ends in a state that says whether its evidence counts, and why not.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from db.log_events import mark_own_cancellations
+from db.recorder import Recorder
+from db.runs import begin_run, flag_run, transition_run, write_run_facts
+from db.store import Store
+from db.tables import RunRow
+from db.vocabulary import RunFlag, RunState
+from runner.campaign.campaign import Campaign
+from runner.campaign.stack_file import Stack
+from runner.errors import RunInvalidError, StackError
+from runner.execute.launcher import LaunchedStack, Launcher
+from runner.execute.progress import ProgressListener, RunOfCampaign
+from runner.execute.run_counts import lines_of
+from runner.execute.session_drive import DriveRecord, SessionDrive
+from runner.execute.stop_request import StopRequest
+from runner.observe.run_observer import ObservedService, RunObserver
+from runner.stacks.arm_proof import prove_arm
+from runner.stacks.cache_flush import flush_caches
+from runner.stacks.exposure import Exposure, measure_exposure
+from runner.stacks.running_stack import RunningStack
+from runner.stacks.warm_up import warm_up
+
+DRAIN_DEADLINE_S = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetting:
+    """What all runs of one campaign share."""
+
+    store: Store
+    recorder: Recorder
+    http: httpx.AsyncClient
+    campaign: Campaign
+    stack: Stack
+    launcher: Launcher
+    worker: str
+    stop: StopRequest
+    progress: ProgressListener
+
+
+@dataclass(slots=True)
+class _Driven:
+    """What was seen between the first session and the last."""
+
+    record: DriveRecord
+    observer: RunObserver
+    wall_s: float = 0.0
+    exposures: tuple[Exposure, ...] = ()
+    flags: list[RunFlag] = field(default_factory=list)
+
+
+async def execute_run(run: RunOfCampaign, setting: RunSetting) -> RunRow:
+    """The run as it ended. Raises only what must end the campaign: a store that fails, a cancel."""
+    life = _RunLife(run, setting)
+    begin_run(setting.store, run.run_id, worker=setting.worker)
+    setting.progress.run_state(run, RunState.APPLYING)
+    try:
+        end, reason = await life.live()
+    except RunInvalidError as error:
+        end, reason = RunState.INVALID, str(error)
+    except StackError as error:
+        end, reason = RunState.FAILED, str(error)
+    except asyncio.CancelledError:
+        await life.end(RunState.STOPPED, "stopped at once by the user")
+        raise
+    except Exception as error:
+        await life.end(RunState.FAILED, f"our own fault: {type(error).__name__}: {error}")
+        raise
+    return await life.end(end, reason)
+
+
+class _RunLife:
+    def __init__(self, run: RunOfCampaign, setting: RunSetting) -> None:
+        self._run = run
+        self._setting = setting
+        self._driven: _Driven | None = None
+
+    async def live(self) -> tuple[RunState, str | None]:
+        """The end of a run that was not cut short, with a reason where it does not count."""
+        launched = await self._applying()
+        self._move(RunState.VERIFYING)
+        await self._verifying(launched)
+        self._move(RunState.WARMING)
+        await self._warming(launched.running)
+        self._move(RunState.DRIVING)
+        self._driven = driven = self._observed(launched.running)
+        await self._driving(launched.running, driven)
+        self._move(RunState.SETTLING)
+        await self._settling(launched.running, driven)
+        return self._ending(driven)
+
+    async def end(self, state: RunState, reason: str | None) -> RunRow:
+        """Stores what was learned, moves the run to its end and tells it."""
+        setting, run_id = self._setting, self._run.run_id
+        await asyncio.to_thread(setting.recorder.flush)
+        if self._driven is not None:
+            self._write_facts(self._driven)
+        row = transition_run(setting.store, run_id, state, reason=reason)
+        setting.progress.run_state(self._run, state)
+        lines = lines_of(row, setting.campaign.corrupt) if row.n_ended else ()
+        setting.progress.run_ended(self._run, row, lines)
+        return row
+
+    async def _applying(self) -> LaunchedStack:
+        launched = await self._setting.launcher.enter(
+            self._run.arm.levels, label=f"r-{self._run.run_id}"
+        )
+        write_run_facts(self._setting.store, self._run.run_id, launch_id=launched.launch_id)
+        return launched
+
+    async def _verifying(self, launched: LaunchedStack) -> None:
+        reports = await self._setting.launcher.wait_until_ready(launched)
+        proof = prove_arm(self._setting.stack, self._run.arm.levels, reports)
+        write_run_facts(self._setting.store, self._run.run_id, verification=proof.to_json())
+        if proof.failures:
+            said = "; ".join(failure.sentence() for failure in proof.failures)
+            raise RunInvalidError(f"the stack is not in this arm: {said}")
+        if proof.unverifiable:
+            named = ", ".join(proof.unverifiable)
+            self._setting.progress.note(f"nothing can prove the level of: {named}")
+
+    async def _warming(self, running: RunningStack) -> None:
+        setting = self._setting
+        await warm_up(running, http=setting.http)
+        refusal = await flush_caches(running, http=setting.http, clock=setting.store.clock)
+        if refusal is not None:
+            flag_run(setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)
+            raise RunInvalidError(f"{refusal}; with no client this is a sign of stuck requests")
+
+    def _observed(self, running: RunningStack) -> _Driven:
+        setting = self._setting
+        services = [
+            ObservedService(
+                launch.name,
+                launch.metrics_url,
+                running.log_path(launch.name) if launch.writes_log else None,
+            )
+            for launch in running.launches
+        ]
+        observer = RunObserver(
+            run_id=self._run.run_id,
+            http=setting.http,
+            sink=setting.recorder.put,
+            clock=setting.store.clock,
+            services=services,
+            also_keep=_exposure_counters(setting.stack, self._run.arm.levels),
+        )
+        return _Driven(DriveRecord(), observer)
+
+    async def _driving(self, running: RunningStack, driven: _Driven) -> None:
+        setting = self._setting
+        halt = asyncio.Event()
+        drive = SessionDrive(
+            run_id=self._run.run_id,
+            arm=self._run.arm,
+            campaign=setting.campaign,
+            stack=setting.stack,
+            running=running,
+            recorder=setting.recorder,
+            clock=setting.store.clock,
+            stop=halt,
+            on_ended=lambda played: setting.progress.session_ended(self._run, played),
+            record=driven.record,
+        )
+        await driven.observer.look()
+        before = driven.observer.samples()
+        began_s = setting.store.clock.monotonic_s()
+        try:
+            async with _following(setting.stop.soft, halt), _watching(driven.observer):
+                await drive.drive()
+        finally:
+            driven.wall_s = setting.store.clock.monotonic_s() - began_s
+        driven.exposures = measure_exposure(
+            setting.stack,
+            self._run.arm.levels,
+            before=before,
+            after=driven.observer.samples(),
+        )
+
+    async def _settling(self, running: RunningStack, driven: _Driven) -> None:
+        ended = running.ended_service()
+        if ended is not None:
+            driven.flags.append(RunFlag.SERVER_DIED)
+            self._setting.progress.note(f"{ended} during the run")
+        elif await self._refuses_to_drain(running):
+            driven.flags.append(RunFlag.NOT_DRAINED)
+        await driven.observer.look(is_last=True)
+        if any(not exposure.is_exercised for exposure in driven.exposures):
+            driven.flags.append(RunFlag.NOT_EXERCISED)
+        health = driven.record.health
+        if health is not None and health.saturated:
+            driven.flags.append(RunFlag.CLIENT_SATURATED)
+
+    async def _refuses_to_drain(self, running: RunningStack) -> bool:
+        refusal = await flush_caches(
+            running,
+            http=self._setting.http,
+            clock=self._setting.store.clock,
+            deadline_s=DRAIN_DEADLINE_S,
+        )
+        if refusal is not None:
+            self._setting.progress.note(refusal)
+        return refusal is not None
+
+    def _ending(self, driven: _Driven) -> tuple[RunState, str | None]:
+        ended, planned = driven.record.progress.ended, self._run.arm.sessions
+        if ended < planned and not driven.record.met_first_corrupt:
+            return RunState.STOPPED, f"stopped after {ended} of {planned} sessions"
+        return RunState.DONE, None
+
+    def _write_facts(self, driven: _Driven) -> None:
+        store, run_id = self._setting.store, self._run.run_id
+        ours = driven.record.own_cancellations
+        wedged = driven.observer.wedge_counts(ours)
+        health = driven.record.health
+        write_run_facts(
+            store,
+            run_id,
+            wall_s=driven.wall_s,
+            wedge_lines=wedged.lines,
+            wedge_requests=wedged.requests,
+            peak_running=driven.observer.peak_running,
+            exposure={"counters": [exposure.to_json() for exposure in driven.exposures]},
+            client_health=health.to_json() if health is not None else {},
+        )
+        flag_run(store, run_id, *driven.flags)
+        mark_own_cancellations(store, run_id, ours)
+
+    def _move(self, to: RunState) -> None:
+        transition_run(self._setting.store, self._run.run_id, to)
+        self._setting.progress.run_state(self._run, to)
+
+
+def _exposure_counters(stack: Stack, levels: Mapping[str, Any]) -> Sequence[str]:
+    return [check.counter for _, effect in stack.effects_of(levels) for check in effect.exercise]
+
+
+@asynccontextmanager
+async def _watching(observer: RunObserver) -> AsyncIterator[None]:
+    """The observer looks at the services while this is open, and once more at its end."""
+    stop = asyncio.Event()
+    task = asyncio.create_task(observer.watch(stop), name="observer")
+    try:
+        yield
+    finally:
+        stop.set()
+        await task
+
+
+@asynccontextmanager
+async def _following(source: asyncio.Event, target: asyncio.Event) -> AsyncIterator[None]:
+    """While open, `target` is set as soon as `source` is."""
+
+    async def follow() -> None:
+        await source.wait()
+        target.set()
+
+    task = asyncio.create_task(follow(), name="stop request")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

@@ -1,0 +1,131 @@
+"""Drives the sessions of one run against running services and stores each as it ends."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import cast
+
+from db.clock import Clock
+from db.recorder import Recorder
+from db.vocabulary import TransportEnd
+from runner.campaign.campaign import Arm, Campaign, StopRule
+from runner.campaign.stack_file import Stack
+from runner.campaign.stack_shape import MetricsDialect
+from runner.judge.json_values import Json
+from runner.sessions.agent_loop import SessionSettings, play_session
+from runner.sessions.chat_request import ChatRequest
+from runner.sessions.client_health import ClientHealth, HealthWatch
+from runner.sessions.closed_loop import DriveProgress, drive_sessions
+from runner.sessions.played_session import PlayedSession
+from runner.sessions.record_rows import to_ended_session
+from runner.sessions.scenario import Scenario, make_scenario
+from runner.sessions.session_transport import session_transport
+from runner.sessions.streaming_client import StreamingClient
+from runner.sessions.think_time import think_times_s
+from runner.stacks.running_stack import RunningStack
+
+OnEnded = Callable[[PlayedSession], None]
+
+
+@dataclass(slots=True)
+class DriveRecord:
+    """What a drive leaves besides the sessions themselves, readable while it runs."""
+
+    progress: DriveProgress = field(default_factory=DriveProgress)
+    own_cancellations: set[str] = field(default_factory=set)
+    health: ClientHealth | None = None
+    met_first_corrupt: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionDrive:
+    """One run's sessions. `stop` set: no session starts any more, those in flight end."""
+
+    run_id: int
+    arm: Arm
+    campaign: Campaign
+    stack: Stack
+    running: RunningStack
+    recorder: Recorder
+    clock: Clock
+    stop: asyncio.Event
+    on_ended: OnEnded
+    record: DriveRecord = field(default_factory=DriveRecord)
+
+    async def drive(self) -> None:
+        """Plays all sessions of the run. Raises what keeps one from being stored."""
+        workload = self.campaign.workload
+        scenario = make_scenario(workload)
+        client = StreamingClient(
+            self.running.entry.base_url,
+            transport=session_transport(),
+            deadlines=workload.deadlines,
+        )
+        watch = HealthWatch(client)
+        async with client, watch.watching():
+            try:
+                await drive_sessions(
+                    range(self.arm.sessions),
+                    concurrency=self.arm.concurrency,
+                    play=self._player(scenario, client),
+                    on_ended=self._ended,
+                    stop=self.stop,
+                    progress=self.record.progress,
+                )
+            finally:
+                self.record.health = watch.health()
+
+    def _player(
+        self, scenario: Scenario, client: StreamingClient
+    ) -> Callable[[int], Coroutine[None, None, PlayedSession]]:
+        workload = self.campaign.workload
+        settings = SessionSettings(
+            request=self._chat_request(),
+            session_s=workload.deadlines.session_s,
+            request_prefix=f"r{self.run_id}",
+        )
+
+        async def play(index: int) -> PlayedSession:
+            return await play_session(
+                scenario.dialogue(index),
+                session_index=index,
+                settings=settings,
+                client=client,
+                think_times_s=think_times_s(
+                    workload.tool_latency, seed=workload.seed, session_index=index
+                ),
+                clock=self.clock,
+            )
+
+        return play
+
+    def _chat_request(self) -> ChatRequest:
+        workload = self.campaign.workload
+        of_levels = {
+            name: value
+            for _, effect in self.stack.effects_of(self.arm.levels)
+            for name, value in effect.request.items()
+        }
+        metrics = self.running.entry.definition.metrics
+        speaks_sglang = metrics is not None and metrics.dialect is MetricsDialect.SGLANG
+        of_dialect = {"return_cached_tokens_details": True} if speaks_sglang else {}
+        return ChatRequest(
+            model=self.stack.model,
+            max_tokens=workload.max_tokens,
+            stream=workload.stream,
+            extra=cast(dict[str, Json], {**of_dialect, **workload.request, **of_levels}),
+            request_id_field="rid" if speaks_sglang else None,
+        )
+
+    async def _ended(self, played: PlayedSession) -> None:
+        await self.recorder.session_ended(to_ended_session(played, run_id=self.run_id))
+        self.record.own_cancellations |= {
+            turn.request_id
+            for turn in played.turns
+            if turn.record.transport_end is TransportEnd.CLIENT_DEADLINE
+        }
+        is_corrupt = played.judgement.outcome in self.campaign.corrupt
+        if is_corrupt and self.campaign.stop is StopRule.FIRST_CORRUPT:
+            self.record.met_first_corrupt = True
+            self.stop.set()
+        self.on_ended(played)

@@ -1,0 +1,65 @@
+"""Whether the path that a factor is about was used at all during a run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.campaign.campaign import Levels
+from runner.campaign.stack_file import Stack
+from runner.observe.scrape import Sample, counter_total
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """One counter that proves the use of a level: its growth, or None where it was not reported."""
+
+    factor: str
+    counter: str
+    labels: Mapping[str, str]
+    at_least: float
+    grown: float | None
+
+    @property
+    def is_exercised(self) -> bool:
+        return self.grown is not None and self.grown >= self.at_least
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "factor": self.factor,
+            "counter": self.counter,
+            "labels": dict(self.labels),
+            "at_least": self.at_least,
+            "grown": self.grown,
+            "exercised": self.is_exercised,
+        }
+
+
+def measure_exposure(
+    stack: Stack, levels: Levels, *, before: Sequence[Sample], after: Sequence[Sample]
+) -> tuple[Exposure, ...]:
+    """The growth of every counter that the levels of this arm should move.
+
+    A counter that is absent before and there after has grown from nothing: servers create series
+    at their first event. A counter that fell was reset, and counts from zero.
+    """
+    return tuple(
+        Exposure(
+            factor=factor,
+            counter=check.counter,
+            labels=check.labels,
+            at_least=check.at_least,
+            grown=_growth(check.counter, check.labels, before, after),
+        )
+        for factor, effect in stack.effects_of(levels)
+        for check in effect.exercise
+    )
+
+
+def _growth(
+    name: str, labels: Mapping[str, str], before: Sequence[Sample], after: Sequence[Sample]
+) -> float | None:
+    end = counter_total(after, name, labels=labels)
+    if end is None:
+        return None
+    start = counter_total(before, name, labels=labels) or 0.0
+    return end - start if end >= start else end

@@ -1,0 +1,83 @@
+"""Waits until a service really generates; /health alone proves nothing."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx
+
+from db.clock import Clock
+from runner.errors import StackStartError
+
+POLL_S = 0.2
+PROBE_DEADLINE_S = 30.0
+_PROBE_TEXT = "Say hello."
+
+
+@dataclass(frozen=True, slots=True)
+class ReadinessProbe:
+    """What to ask of one service, and how long to go on asking."""
+
+    service: str
+    health_url: str | None
+    chat_url: str | None
+    model: str
+    ready_within_s: float
+
+
+async def wait_until_ready(
+    probe: ReadinessProbe,
+    *,
+    http: httpx.AsyncClient,
+    clock: Clock,
+    exit_status: Callable[[], int | None],
+) -> None:
+    """Returns once the health page and, where given, a real generation have answered.
+
+    Raises StackStartError when the process ends or the time is over, with the last answer seen.
+    """
+    deadline_s = clock.monotonic_s() + probe.ready_within_s
+    seen = "no answer yet"
+    while clock.monotonic_s() < deadline_s:
+        status = exit_status()
+        if status is not None:
+            raise StackStartError(f"{probe.service} ended with status {status} while starting")
+        seen = await _ask(probe, http, remaining_s=deadline_s - clock.monotonic_s())
+        if seen == _READY:
+            return
+        await asyncio.sleep(POLL_S)
+    raise StackStartError(
+        f"{probe.service} was not ready within {probe.ready_within_s:g} s (last: {seen}); "
+        "raise ready_within_s in the stack file if it needs longer"
+    )
+
+
+_READY = "ready"
+
+
+async def _ask(probe: ReadinessProbe, http: httpx.AsyncClient, remaining_s: float) -> str:
+    timeout_s = max(0.5, min(PROBE_DEADLINE_S, remaining_s))
+    try:
+        if probe.health_url is not None:
+            health = await http.get(probe.health_url, timeout=timeout_s)
+            if health.status_code != 200:
+                return f"{probe.health_url} answered {health.status_code}"
+        if probe.chat_url is not None:
+            return await _generate(probe, http, probe.chat_url, timeout_s)
+    except httpx.HTTPError as error:
+        return f"{type(error).__name__} {error}".strip()
+    return _READY
+
+
+async def _generate(
+    probe: ReadinessProbe, http: httpx.AsyncClient, chat_url: str, timeout_s: float
+) -> str:
+    body = {
+        "model": probe.model,
+        "messages": [{"role": "user", "content": _PROBE_TEXT}],
+        "max_tokens": 4,
+    }
+    answer = await http.post(chat_url, json=body, timeout=timeout_s)
+    if answer.status_code != 200:
+        return f"a generation answered {answer.status_code}: {answer.text[:200]}"
+    return _READY

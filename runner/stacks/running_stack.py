@@ -1,0 +1,146 @@
+"""Brings the services of a stack up for one arm and down again; judges nothing."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from db.clock import Clock
+from runner.campaign.campaign import Levels
+from runner.campaign.stack_file import LaunchSettings, Stack
+from runner.control.ports import free_port
+from runner.control.process import ProcessMark, ServiceProcess, start_process
+from runner.errors import StackError, StackStartError
+from runner.stacks.readiness import ReadinessProbe, wait_until_ready
+from runner.stacks.service_launch import ServiceLaunch, plan_launches, services_that_need_a_port
+
+CHAT_PATH = "/v1/chat/completions"
+REPORT_DEADLINE_S = 10.0
+_LOG_TAIL_LINES = 15
+
+
+@dataclass(frozen=True, slots=True)
+class RunningStack:
+    """Services that run under `settings`; `processes` holds those that we started."""
+
+    model: str
+    settings: LaunchSettings
+    launches: tuple[ServiceLaunch, ...]
+    processes: Mapping[str, ServiceProcess] = field(hash=False)
+
+    @property
+    def entry(self) -> ServiceLaunch:
+        """The service that the sessions talk to."""
+        return self.launches[0]
+
+    def marks(self) -> dict[str, ProcessMark]:
+        return {name: process.mark for name, process in self.processes.items()}
+
+    def log_path(self, service: str) -> Path | None:
+        process = self.processes.get(service)
+        return process.log_path if process is not None else None
+
+    def ended_service(self) -> str | None:
+        """A sentence about a service of ours that has ended by itself, or None."""
+        for name, process in self.processes.items():
+            if process.exit_status is not None:
+                return f"{name} ended with status {process.exit_status}"
+        return None
+
+
+def start_services(stack: Stack, levels: Levels, *, log_folder: Path, label: str) -> RunningStack:
+    """Starts every service of ours; what had started is ended again if a later one cannot.
+
+    Logs go to `log_folder/label-service.log`. Raises StackStartError.
+    """
+    ports = {name: free_port() for name in services_that_need_a_port(stack)}
+    launches = plan_launches(stack, levels, ports=ports, python=sys.executable)
+    processes: dict[str, ServiceProcess] = {}
+    try:
+        for launch in launches:
+            if launch.is_ours:
+                log_path = log_folder / f"{label}-{launch.name}.log"
+                processes[launch.name] = start_process(
+                    launch.argv, env=launch.env, log_path=log_path
+                )
+    except StackError:
+        stop_processes(processes)
+        raise
+    return RunningStack(stack.model, stack.launch_settings(levels), launches, processes)
+
+
+async def wait_for_services(
+    running: RunningStack, *, http: httpx.AsyncClient, clock: Clock
+) -> None:
+    """Returns when every service answers and the entry generates.
+
+    Raises StackStartError with the end of the log of the service that did not come up.
+    """
+    for launch in reversed(running.launches):
+        is_entry = launch is running.entry
+        probe = ReadinessProbe(
+            service=launch.name,
+            health_url=launch.url_of(launch.definition.health),
+            chat_url=launch.url_of(CHAT_PATH) if is_entry else None,
+            model=running.model,
+            ready_within_s=launch.definition.ready_within_s,
+        )
+        process = running.processes.get(launch.name)
+        try:
+            await wait_until_ready(
+                probe,
+                http=http,
+                clock=clock,
+                exit_status=_exit_status_of(process),
+            )
+        except StackStartError as error:
+            raise StackStartError(f"{error}{_log_tail(running, launch.name)}") from error
+
+
+def _exit_status_of(process: ServiceProcess | None) -> Callable[[], int | None]:
+    return lambda: None if process is None else process.exit_status
+
+
+async def stop_services(running: RunningStack) -> None:
+    """Ends every service of ours; returns when their processes are gone."""
+    await asyncio.to_thread(stop_processes, running.processes)
+
+
+def stop_processes(processes: Mapping[str, ServiceProcess]) -> None:
+    for process in processes.values():
+        process.stop()
+
+
+async def server_reports(
+    running: RunningStack, *, http: httpx.AsyncClient
+) -> dict[str, dict[str, object]]:
+    """What each service that offers a report says of itself. Raises StackError where one fails."""
+    reports: dict[str, dict[str, object]] = {}
+    for launch in running.launches:
+        url = launch.url_of(launch.definition.server_info)
+        if url is not None:
+            reports[launch.name] = await _report(url, launch.name, http)
+    return reports
+
+
+async def _report(url: str, service: str, http: httpx.AsyncClient) -> dict[str, object]:
+    try:
+        answer = await http.get(url, timeout=REPORT_DEADLINE_S)
+        answer.raise_for_status()
+        report = answer.json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise StackError(f"{service} gave no report of itself at {url}: {error}") from error
+    if not isinstance(report, dict):
+        raise StackError(f"{service} reported a {type(report).__name__} at {url}, not an object")
+    return report
+
+
+def _log_tail(running: RunningStack, service: str) -> str:
+    path = running.log_path(service)
+    if path is None or not path.exists():
+        return ""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL_LINES:]
+    return f"\nthe end of its log {path}:\n" + "\n".join(lines) if lines else ""

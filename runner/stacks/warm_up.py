@@ -1,0 +1,29 @@
+"""A few requests that let a server compile and allocate before anything is measured."""
+
+import asyncio
+
+import httpx
+
+from runner.stacks.running_stack import CHAT_PATH, RunningStack
+
+REQUESTS = 4
+DEADLINE_S = 60.0
+_TEXT = "Say hello, and say who you are."
+
+
+async def warm_up(running: RunningStack, *, http: httpx.AsyncClient) -> None:
+    """Sends them at once and waits for all. What they answer, or whether, decides nothing."""
+    url = running.entry.base_url + CHAT_PATH
+    async with asyncio.TaskGroup() as group:
+        for _ in range(REQUESTS):
+            group.create_task(_ask(url, running.model, http))
+
+
+async def _ask(url: str, model: str, http: httpx.AsyncClient) -> None:
+    body = {"model": model, "messages": [{"role": "user", "content": _TEXT}], "max_tokens": 16}
+    try:
+        await http.post(url, json=body, timeout=DEADLINE_S)
+    except httpx.HTTPError:
+        # The readiness probe has proved that it generates; the sessions will show what else is
+        # wrong, and are judged.
+        return
