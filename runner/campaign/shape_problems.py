@@ -19,10 +19,10 @@ _WHAT = {
     "mapping_type": "must be a mapping",
     "dict_type": "must be a mapping",
     "model_type": "must be a mapping",
-    "greater_than": "must be greater than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be at most {le}",
+    "greater_than": "must be greater than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than": "must be less than {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
     "too_short": "must not be empty",
     "too_long": "must have at most {max_length} entries",
     "string_too_short": "must not be empty",
@@ -33,6 +33,7 @@ _WHAT = {
     "enum": "is not known here",
 }
 _SHOWS_NOTHING_FOUND = {"too_short", "string_too_short"}
+_NUMBER_KINDS = {"int_type", "float_type"}
 _IS_KEY = "[key]"
 
 
@@ -83,8 +84,8 @@ def _what(details: ErrorDetails) -> str:
 
 
 def _found(kind: str, value: object) -> str:
-    """Quotes make the difference where text was written for a number, or the other way round."""
-    is_quoted = isinstance(value, str) and kind.endswith("_type") and not value.isalpha()
+    """Text where a number was meant is quoted, so that the quotes are seen to be the mistake."""
+    is_quoted = isinstance(value, str) and kind in _NUMBER_KINDS and not value.isalpha()
     return f'"{shown(value)}"' if is_quoted else shown(value)
 
 

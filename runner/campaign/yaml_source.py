@@ -13,7 +13,7 @@ from runner.campaign.config_problems import Place, Problem, raise_problems
 from runner.campaign.yaml_values import KeyPath, PlainData, ValueReading
 from runner.errors import ConfigError
 
-MAX_FILE_BYTES = 1_000_000
+MAX_FILE_BYTES = 256_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,10 @@ class YamlSource:
         return self.values[path]
 
     def place_of_key(self, path: KeyPath) -> Place:
-        return self.keys.get(path) or self.place_of_value(path)
+        """Where the key at `path` stands, or the entry of a list; else its nearest parent."""
+        while path not in self.keys and path not in self.values:
+            path = path[:-1]
+        return self.keys.get(path) or self.values[path]
 
     def place_in_text(self, path: KeyPath, offset: int) -> Place:
         """Where the character `offset` of the one-line text at `path` stands."""

@@ -1,0 +1,327 @@
+"""Campaign files: what they mean, and what is said of those that cannot be meant."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db.vocabulary import Outcome
+from runner.campaign.campaign import (
+    Deadlines,
+    RestartPolicy,
+    ScenarioName,
+    Schedule,
+    StopRule,
+    ToolLatency,
+)
+from runner.campaign.campaign_file import load_campaign
+from runner.errors import ConfigError
+from tests.runner.campaign.files import CAMPAIGN, campaign, spoiled, written
+
+
+def error_of(text: str) -> str:
+    with pytest.raises(ConfigError) as raised:
+        campaign(text)
+    return str(raised.value)
+
+
+def test_a_campaign_is_what_its_file_says(tmp_path: Path) -> None:
+    path = written(tmp_path, CAMPAIGN)
+
+    loaded = load_campaign(path)
+
+    assert (loaded.name, loaded.stack) == ("host-pool", "little")
+    assert list(loaded.factors.items()) == [
+        ("keys", ("fp8", "bf16")),
+        ("cache", ("off", "on")),
+        ("pool", ("fp8-sized", "dtype-aware")),
+        ("concurrency", (1, 80)),
+    ]
+    assert loaded.tags["pool"] == {"dtype-aware": "FIXED"}
+    assert loaded.baseline == {
+        "keys": "bf16",
+        "cache": "on",
+        "pool": "fp8-sized",
+        "concurrency": 80,
+    }
+    assert loaded.corrupt == (Outcome.LEAK, Outcome.NO_TOOL)
+    assert loaded.schedule == Schedule(blocks=2, order_seed=7)
+    assert (loaded.source_path, loaded.source_text) == (str(path), CAMPAIGN)
+    [hypothesis] = loaded.hypotheses
+    assert hypothesis.versus == loaded.baseline
+    assert hypothesis.arm == {**loaded.baseline, "pool": "dtype-aware"}
+    assert str(hypothesis.predict) == "corrupt == 0 and wedges == 0"
+    assert hypothesis.tolerate == 0.05
+
+
+def test_a_short_file_means_the_documented_defaults() -> None:
+    loaded = campaign(
+        "campaign: c\nquestion: q\nstack: s\nfactors: {concurrency: [4]}\nworkload: {sessions: 9}\n"
+    )
+
+    workload = loaded.workload
+    assert workload.scenario is ScenarioName.TOOL_DIALOGUE
+    assert (workload.rounds, workload.context_tokens, workload.max_tokens) == (4, 300, 2500)
+    assert workload.deadlines == Deadlines(
+        connect_s=10, first_token_s=60, no_progress_s=60, session_s=200
+    )
+    assert (workload.tool_latency, workload.stream, workload.seed) == (None, True, 0)
+    assert workload.sessions_at(4) == 9
+    assert loaded.schedule.restart is RestartPolicy.EVERY_RUN
+    assert loaded.stop is StopRule.FIXED
+    assert loaded.corrupt == (Outcome.LEAK, Outcome.MALFORMED, Outcome.DEGENERATE)
+    assert (loaded.exclude, loaded.baseline, loaded.hypotheses) == ((), None, ())
+
+
+@pytest.mark.parametrize("latency", ["0", "0.0", "{median_ms: 0}", "{median_ms: 0, sigma: 1}", "~"])
+def test_a_latency_of_zero_is_none(latency: str) -> None:
+    text = spoiled(CAMPAIGN, "workload:\n", f"workload:\n  tool_latency: {latency}\n")
+
+    assert campaign(text).workload.tool_latency is None
+
+
+def test_a_latency_has_the_mean_of_its_lognormal_law() -> None:
+    # scipy.stats.lognorm(1.2, scale=100).mean() = 205.4433210643888
+    assert ToolLatency(median_ms=100, sigma=1.2).mean_s == pytest.approx(0.2054433210643888)
+
+
+def test_levels_are_compared_as_they_are_written() -> None:
+    text = spoiled(CAMPAIGN, "baseline: {keys: bf16,", "baseline: {concurrency: '80', keys: bf16,")
+    text = spoiled(text, "pool: fp8-sized, concurrency: 80}\nwork", "pool: fp8-sized}\nwork")
+
+    assert campaign(text).baseline == campaign().baseline
+
+
+def test_a_factor_with_one_level_need_not_be_named() -> None:
+    text = spoiled(CAMPAIGN, "  concurrency: [1, 80]", "  pages: [264]\n  concurrency: [1, 80]")
+
+    loaded = campaign(text)
+
+    assert loaded.baseline is not None
+    assert loaded.baseline["pages"] == 264
+    assert list(loaded.baseline) == list(loaded.factors)
+
+
+def test_the_levels_of_versus_may_be_spelled_out() -> None:
+    other = "{keys: fp8, cache: on, pool: fp8-sized, concurrency: 80}"
+    text = spoiled(CAMPAIGN, "versus: baseline", f"versus: {other}")
+
+    assert campaign(text).hypotheses[0].versus["keys"] == "fp8"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        (
+            "corrupt:",
+            "corupt:",
+            "16:1: unknown key; found corupt; allowed: campaign, question, stack",
+        ),
+        ("stack: little\n", "", "1:1: the key stack is missing"),
+        ("campaign: host-pool", "campaign: host pool", "1:11: campaign must be made of letters"),
+        (
+            "question: Is the host pool the cause?",
+            "question: ''",
+            "2:11: question must not be empty",
+        ),
+        ("question: Is the host pool the cause?", "question: 8", "2:11: question must be text"),
+        ("[fp8, bf16]", "[]", "5:9: factors.keys must not be empty"),
+        ("[fp8, bf16]", "fp8", "5:9: factors.keys must be a list; found fp8"),
+        ("[fp8, bf16]", "[fp8, [bf16]]", "5:15: factors.keys.1 a level must be a word, a number"),
+        ("[fp8, bf16]", "[fp8, ~]", "5:15: factors.keys.1 a level must be a word, a number, true"),
+        ("[fp8, bf16]", '[fp8, ""]', "5:15: factors.keys.1 a level must be a short printable word"),
+        ("[fp8, bf16]", "[fp8, bf16, fp8]", "5:21: the level stands here for the second time"),
+        (
+            "[fp8, bf16]",
+            "[bf16, 8, '8']",
+            "5:19: the level stands here for the second time; found 8",
+        ),
+        ("{tag: FIXED}", "{tagg: FIXED}", "7:39: unknown key; found tagg; allowed: tag; did you"),
+        ("{tag: FIXED}", "FIXED", "7:38: factors.pool.dtype-aware must be a mapping; found FIXED"),
+        ("  concurrency: [1, 80]\n", "", "4:1: the factor concurrency is missing"),
+        (
+            "concurrency: [1, 80]",
+            "concurrency: [1, 80, 0]",
+            "8:24: a concurrency is a whole number",
+        ),
+        ("concurrency: [1, 80]", "concurrency: [1, 80, yes]", "8:24: a concurrency is a whole"),
+        ("concurrency: [1, 80]", "concurrency: [1, 80, true]", "8:24: a concurrency is a whole"),
+        ("concurrency: [1, 80]", "concurrency: [1, 80, 9]", "14:3: sessions for concurrency 9 are"),
+        (
+            "cache: off, pool",
+            "cashe: off, pool",
+            "10:6: unknown factor; found cashe; allowed: keys,",
+        ),
+        (
+            "cache: off, pool",
+            "cache: of, pool",
+            "10:13: unknown level of cache; found of; allowed: off",
+        ),
+        ("cache: off, pool", "cache: false, pool", "10:13: unknown level of cache; found false"),
+        ("  - {cache: off, pool: dtype-aware}", "  - {}", "10:5: exclude.0 must not be empty"),
+        (
+            "baseline: {keys: bf16",
+            "baseline: {keys: fp16",
+            "12:18: unknown level of keys; found fp16",
+        ),
+        (
+            "baseline: {keys: bf16, ",
+            "baseline: {",
+            "12:1: a level of keys is missing; allowed: fp8, bf16",
+        ),
+        (
+            "on, pool: fp8-sized, concurrency: 80}\nworkload",
+            "off, pool: dtype-aware, concurrency: 80}\nworkload",
+            "12:1: this arm is excluded in line 10",
+        ),
+        ("{1: 10, 80: 80}", "{1: 10}", "14:3: sessions for concurrency 80 are missing"),
+        ("{1: 10, 80: 80}", "{1: 10, 80: 79}", "14:25: 80 sessions at a time need at least 80"),
+        (
+            "{1: 10, 80: 80}",
+            "79",
+            "14:13: 80 sessions at a time need at least 80 sessions; found 79",
+        ),
+        ("{1: 10, 80: 80}", "{1: 10, 80: 80, 8: 8}", "14:29: sessions are given for a concurrency"),
+        (
+            "{1: 10, 80: 80}",
+            "{1: 10, 80: -80}",
+            "14:25: workload.sessions.80 must be greater than 0",
+        ),
+        ("{1: 10, 80: 80}", "{one: 10}", "14:14: workload.sessions.one must be a whole number"),
+        ("{1: 10, 80: 80}", '"80"', '14:13: workload.sessions must be a whole number; found "80"'),
+        ("{1: 10, 80: 80}", "80\n  rounds: 1.5", "15:11: workload.rounds must be a whole number"),
+        (
+            "{1: 10, 80: 80}",
+            "80\n  stream: yes",
+            "15:11: workload.stream must be true or false; found",
+        ),
+        (
+            "{1: 10, 80: 80}",
+            "80\n  request: {model: m}",
+            "15:12: workload.request cannot set model",
+        ),
+        (
+            "{1: 10, 80: 80}",
+            "80\n  tool_latency: 5",
+            "15:17: workload.tool_latency must be a mapping",
+        ),
+        (
+            "{1: 10, 80: 80}",
+            "80\n  scenario: chat",
+            "15:13: workload.scenario is not known here; found",
+        ),
+        (
+            "{1: 10, 80: 80}",
+            "80\n  deadlines: {session_s: .inf}",
+            "15:26: workload.deadlines.session_s",
+        ),
+        ("blocks: 2", "blocks: 0", "15:20: schedule.blocks must be greater than 0; found 0"),
+        (
+            "order_seed: 7",
+            "order_seed: -7",
+            "15:35: schedule.order_seed must be at least 0; found -7",
+        ),
+        (
+            "order_seed: 7",
+            "restart: never",
+            "15:32: schedule.restart is not known here; found never",
+        ),
+        ("[leak, no_tool]", "[leak, error]", "16:17: only an outcome that is corruption can count"),
+        ("[leak, no_tool]", "[leak, leak]", "16:17: the outcome stands here for the second time"),
+        ("[leak, no_tool]", "[]", "16:10: corrupt must not be empty"),
+        (
+            "versus: baseline",
+            "versus: base",
+            "21:13: hypotheses.0.versus is not known here; found base",
+        ),
+        (
+            "wedges == 0",
+            "wedgs == 0",
+            "22:31: a criterion starts with the name of a count; found wedgs",
+        ),
+        (
+            "dtype-aware, concurrency: 80}\n    versus",
+            "fp8-sized, concurrency: 80}\n    versus",
+            "20:5: the hypothesis compares an arm with itself",
+        ),
+        (
+            "versus: baseline",
+            "tolerate: 1",
+            "21:15: hypotheses.0.tolerate must be less than 1; found 1",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_its_place_and_what_is_allowed(
+    old: str, new: str, error: str
+) -> None:
+    assert error_of(spoiled(CAMPAIGN, old, new)).startswith(f"file.yaml:{error}")
+
+
+def test_a_hypothesis_against_the_baseline_needs_one() -> None:
+    lines = [line for line in CAMPAIGN.splitlines() if not line.startswith("baseline:")]
+
+    assert "20:5: the campaign has no baseline: add one" in error_of("\n".join(lines))
+
+
+def test_two_hypotheses_cannot_share_an_id() -> None:
+    text = CAMPAIGN + CAMPAIGN[CAMPAIGN.index("  - id: pool") :]
+
+    assert error_of(text) == "file.yaml:23:9: two hypotheses have the same id; found pool"
+
+
+def test_exclusions_must_leave_an_arm() -> None:
+    text = "campaign: c\nquestion: q\nstack: s\nfactors: {a: [1], concurrency: [1]}\n"
+    text += "exclude: [{a: 1}]\nworkload: {sessions: 1}\n"
+
+    assert error_of(text) == "file.yaml:5:1: the exclusions leave no arm"
+
+
+def test_a_matrix_too_large_to_be_meant_is_refused_before_it_is_built() -> None:
+    factors = ", ".join(f"f{i}: [a, b, c, d, e, f, g, h, i, j]" for i in range(30))
+    text = f"campaign: c\nquestion: q\nstack: s\nfactors: {{{factors}, concurrency: [1]}}\n"
+    text += "workload: {sessions: 1}\n"
+
+    assert "arms; 10,000 are the limit" in error_of(text)
+
+
+def test_all_problems_of_a_file_are_reported_at_once_in_its_order() -> None:
+    text = spoiled(CAMPAIGN, "cache: off, pool", "cashe: off, pool")
+    text = spoiled(text, "80: 80", "80: 8")
+    text = spoiled(text, "no_tool", "nothing")
+    text = spoiled(text, "wedges ==", "wedges >")
+
+    lines = error_of(text).splitlines()
+
+    assert [line.split(" ")[0] for line in lines] == [
+        "file.yaml:10:6:",
+        "file.yaml:14:25:",
+        "file.yaml:16:17:",
+        "file.yaml:22:38:",
+    ]
+
+
+def test_a_flood_of_problems_is_cut_short() -> None:
+    text = CAMPAIGN + "".join(f"key{i}: 1\n" for i in range(30))
+
+    lines = error_of(text).splitlines()
+
+    assert len(lines) == 21
+    assert lines[-1] == "file.yaml: and 10 more problems"
+
+
+@given(st.data())
+def test_a_campaign_with_any_line_or_character_spoiled_is_read_or_refused(
+    data: st.DataObject,
+) -> None:
+    start = data.draw(st.integers(0, len(CAMPAIGN) - 1))
+    end = data.draw(st.integers(start, min(len(CAMPAIGN), start + 30)))
+    inserted = data.draw(st.text(alphabet=st.sampled_from("ab1 :,-[]{}&*\n'\"~.é"), max_size=6))
+    text = CAMPAIGN[:start] + inserted + CAMPAIGN[end:]
+
+    try:
+        loaded = campaign(text)
+    except ConfigError as error:
+        assert all(line.startswith("file.yaml") for line in str(error).splitlines())
+    else:
+        assert loaded.name

@@ -1,0 +1,144 @@
+"""The files that come along, and the page that documents every key."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from db.vocabulary import CORRUPT_OUTCOMES
+from runner.campaign.campaign import Campaign, Deadlines, Schedule, ToolLatency, Workload
+from runner.campaign.campaign_file import load_campaign
+from runner.campaign.campaign_shape import CampaignShape, HypothesisShape, LevelOptions
+from runner.campaign.config_folder import ConfigFolder
+from runner.campaign.matrix import expand_arms, matches
+from runner.campaign.prediction import COUNT_NAMES
+from runner.campaign.stack_file import Stack, load_stack
+from runner.campaign.stack_fit import check_campaign_on_stack
+from runner.campaign.stack_shape import (
+    CounterCheck,
+    LevelEffect,
+    MetricsEndpoint,
+    ServerInfoCheck,
+    ServiceDefinition,
+    StackShape,
+)
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+FOLDER = ConfigFolder(CONFIGS)
+SECTIONS: Mapping[str, type[BaseModel]] = {
+    "campaign file": CampaignShape,
+    "level options": LevelOptions,
+    "workload": Workload,
+    "deadlines": Deadlines,
+    "tool_latency": ToolLatency,
+    "schedule": Schedule,
+    "hypothesis": HypothesisShape,
+    "stack file": StackShape,
+    "service": ServiceDefinition,
+    "metrics": MetricsEndpoint,
+    "level effect": LevelEffect,
+    "verify": ServerInfoCheck,
+    "exercise": CounterCheck,
+}
+README = (CONFIGS / "README.md").read_text(encoding="utf-8")
+
+
+def documented(section: str) -> dict[str, str]:
+    """Key -> default, as the table under the heading has them."""
+    body = README.split(f"\n### {section}\n")[1].split("\n#")[0]
+    rows = re.findall(r"^\| `([a-z_]+)` \|[^|]*\| ([^|]*) \|", body, re.MULTILINE)
+    return {key: default.strip("`") for key, default in rows}
+
+
+def shipped(name: str) -> tuple[Campaign, Stack]:
+    campaign = load_campaign(FOLDER.campaign_path(name))
+    return campaign, load_stack(FOLDER.stack_path(campaign.stack))
+
+
+def test_every_table_of_keys_in_the_page_is_checked() -> None:
+    headings = re.findall(r"^### (.*)\n\n\| key", README, re.MULTILINE)
+
+    assert headings == list(SECTIONS)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_page_lists_every_key_and_no_other(section: str) -> None:
+    assert list(documented(section)) == list(SECTIONS[section].model_fields)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_page_gives_the_defaults_that_hold(section: str) -> None:
+    for key, default in documented(section).items():
+        field = SECTIONS[section].model_fields[key]
+        actual = field.get_default(call_default_factory=True)
+        if default == "*required*":
+            assert actual is PydanticUndefined, key
+        elif default == "none":
+            assert actual in (None, "none"), key
+        elif default == "see below":
+            assert isinstance(actual, BaseModel), key
+        else:
+            assert _as_documented(actual) == default, key
+
+
+def _as_documented(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(value)}]"
+    return str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def test_the_page_names_every_count_that_can_be_predicted() -> None:
+    paragraph = README.split("A prediction is one")[1].split("\n\n")[0]
+
+    assert set(re.findall(r"`([a-z_]+)`", paragraph)) == {*COUNT_NAMES, "and"}
+
+
+@pytest.mark.parametrize("path", FOLDER.campaign_files(), ids=lambda path: path.stem)
+def test_every_campaign_that_comes_along_fits_its_stack(path: Path) -> None:
+    campaign, stack = shipped(path.stem)
+
+    check_campaign_on_stack(campaign, stack)
+
+    assert campaign.name == path.stem
+
+
+@pytest.mark.parametrize("path", FOLDER.stack_files(), ids=lambda path: path.stem)
+def test_every_stack_that_comes_along_has_the_name_of_its_file(path: Path) -> None:
+    assert load_stack(path).name == path.stem
+
+
+def test_the_decisive_campaign_asks_for_the_cause_and_for_three_eliminations() -> None:
+    campaign, _ = shipped("decisive-test")
+
+    arms = expand_arms(campaign)
+    assert list(campaign.factors) == ["index_keys", "hicache", "host_pool", "concurrency"]
+    assert len(arms) == 10
+    assert campaign.schedule.blocks >= 3
+    assert set(campaign.corrupt) == set(CORRUPT_OUTCOMES)
+    assert [each.id for each in campaign.hypotheses] == [
+        "host-pool",
+        "hicache-off",
+        "fp8",
+        "sequential",
+    ]
+    assert [arm.tag for arm in arms if arm.levels["host_pool"] == "dtype-aware"] == ["FIXED"] * 2
+
+
+@pytest.mark.parametrize("name", ["decisive-test", "smoke"])
+def test_each_hypothesis_differs_from_the_baseline_in_one_factor(name: str) -> None:
+    campaign, _ = shipped(name)
+    assert campaign.baseline is not None
+    baseline = campaign.baseline
+
+    for each in campaign.hypotheses:
+        differing = [key for key in baseline if not matches(each.arm, {key: baseline[key]})]
+        assert len(differing) == 1, each.id
+
+
+def test_the_smoke_campaign_is_two_arms_at_forty_sessions() -> None:
+    arms = expand_arms(shipped("smoke")[0])
+
+    assert [(arm.name, arm.sessions) for arm in arms] == [("fp8 · C=40", 40), ("bf16 · C=40", 40)]

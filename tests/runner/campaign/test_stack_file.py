@@ -1,0 +1,199 @@
+"""Stack files: what they mean, and what is said of those that cannot be meant."""
+
+from pathlib import Path
+
+import pytest
+
+from runner.campaign.campaign import Levels
+from runner.campaign.stack_file import LaunchSettings, load_stack
+from runner.campaign.stack_shape import (
+    ControllerName,
+    CounterCheck,
+    LevelEffect,
+    LogSource,
+    MetricsDialect,
+    ServerInfoCheck,
+)
+from runner.errors import ConfigError
+from tests.runner.campaign.files import STACK, spoiled, stack, written
+
+
+def test_a_stack_is_what_its_file_says(tmp_path: Path) -> None:
+    loaded = load_stack(written(tmp_path, STACK))
+
+    server = loaded.services["server"]
+    assert (loaded.name, loaded.model, loaded.may_restart) == ("little", "tiny", True)
+    assert server.controller is ControllerName.PROCESS
+    assert server.command == ("{python}", "-m", "server", "--port", "{port}")
+    assert (server.port, server.base_url) == ("free", "http://127.0.0.1:{port}")
+    assert (server.health, server.server_info, server.flush_cache) == (
+        "/health",
+        "/server_info",
+        None,
+    )
+    assert server.metrics is not None
+    assert (server.metrics.path, server.metrics.dialect) == ("/metrics", MetricsDialect.SGLANG)
+    assert (server.log, server.ready_within_s) == (LogSource.PROCESS, 90)
+
+
+def test_the_effects_of_an_arm_come_in_the_order_of_its_factors() -> None:
+    levels: Levels = {"pool": "dtype-aware", "cache": "on", "keys": "bf16", "concurrency": 80}
+
+    effects = stack().effects_of(levels)
+
+    assert [factor for factor, _ in effects] == ["pool", "cache", "keys"]
+    assert effects[1][1] == LevelEffect(args=("--cache",), exercise=(CounterCheck(counter="hits"),))
+    assert effects[2][1].verify == (ServerInfoCheck(server_info="keys", equals="bf16"),)
+
+
+def test_launch_settings_are_all_arguments_and_variables_of_the_levels() -> None:
+    settings = stack().launch_settings({"keys": "bf16", "cache": "on", "pool": "dtype-aware"})
+
+    assert settings == LaunchSettings(("--keys", "bf16", "--cache"), (("POOL", "dtype"),))
+
+
+def test_levels_that_are_numbers_are_found_however_they_are_written() -> None:
+    text = spoiled(STACK, "factors:\n", "factors:\n  pages: {264: {args: [--pages, '264']}}\n")
+
+    assert stack(text).effects_of({"pages": "264"}) == stack(text).effects_of({"pages": 264})
+
+
+def test_a_level_without_a_word_does_nothing() -> None:
+    assert stack(spoiled(STACK, "off: {}", "off:")).factors["cache"]["off"] == LevelEffect()
+
+
+EXTERNAL = """\
+stack: there
+description: A server that runs anyway.
+model: m
+services:
+  server: {controller: external, base_url: "http://10.0.0.1:8000"}
+"""
+
+
+def test_a_service_that_others_start_needs_only_its_address() -> None:
+    server = stack(EXTERNAL).services["server"]
+
+    assert (server.base_url, server.command, server.log) == (
+        "http://10.0.0.1:8000",
+        (),
+        LogSource.NONE,
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("model: tiny\n", "", "1:1: the key model is missing"),
+        (
+            "controller: process",
+            "controler: process",
+            "7:5: unknown key; found controler; allowed: co",
+        ),
+        (
+            "controller: process",
+            "controller: systemd",
+            "7:17: services.server.controller is not known",
+        ),
+        (
+            '["{python}", -m, server, --port, "{port}"]',
+            "python -m server",
+            "8:14: services.server.comma",
+        ),
+        ('["{python}", -m, server, --port, "{port}"]', "[]", "6:3: a process needs a command"),
+        (
+            '"{port}"]',
+            '"{prt}"]',
+            "8:47: services.server.command.4 has an unknown placeholder; allowed:",
+        ),
+        (
+            "server_info: /server_info",
+            "server_info: server_info",
+            "9:18: services.server.server_info",
+        ),
+        (
+            "server_info: /server_info\n",
+            "port: 0\n",
+            "9:11: services.server.port must be a port from 1",
+        ),
+        (
+            "server_info: /server_info\n",
+            "port: any\n",
+            "9:11: services.server.port must be a port from",
+        ),
+        ("server_info: /server_info", "base_url: ftp://a", "9:15: services.server.base_url"),
+        (
+            "    server_info: /server_info\n",
+            "",
+            "13:32: the service offers no server_info to verify",
+        ),
+        ("    metrics: {dialect: sglang}\n", "", "16:27: the service offers no metrics to see"),
+        (
+            "{dialect: sglang}",
+            "{dialect: loki}",
+            "10:24: services.server.metrics.dialect is not known",
+        ),
+        (
+            "log: process",
+            "ready_within_s: 0",
+            "11:21: services.server.ready_within_s must be greater",
+        ),
+        ("log: process", "env: {A B: c}", "11:11: services.server.env"),
+        ("log: process", "env: {A: true}", "11:14: services.server.env.A must be text"),
+        ("[--keys, fp8]", "[--keys, 8]", "14:26: factors.keys.fp8.args.1 must be text"),
+        (
+            "equals: fp8",
+            "equal: fp8",
+            "14:61: unknown key; found equal; allowed: server_info, equals",
+        ),
+        (
+            "[--cache]",
+            "[--cache], request: {stream: false}",
+            "17:36: factors.cache.on.request cannot",
+        ),
+        (
+            "{counter: hits}",
+            "{counter: hits, at_least: 0}",
+            "17:64: factors.cache.on.exercise.0.at_le",
+        ),
+        ("  pool:\n", "  concurrency: {1: {}}\n  pool:\n", "19:3: concurrency is the client's"),
+        ("services:\n", "services:\n  b: {controller: external}\n", "5:1: a stack has one service"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(old: str, new: str, error: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        stack(spoiled(STACK, old, new))
+
+    assert any(line.startswith(f"stack.yaml:{error}") for line in str(raised.value).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        (
+            "model: m",
+            "model: m\nmay_restart: true",
+            "4:14: an external service is not ours to restart",
+        ),
+        (
+            '"http://10.0.0.1:8000"',
+            '"http://h:8000", log: process',
+            "5:66: only a process of ours shows",
+        ),
+        (
+            '"http://10.0.0.1:8000"',
+            '"http://h:8000", command: [a]',
+            "5:61: an external service has no",
+        ),
+        (
+            '"http://10.0.0.1:8000"',
+            '"http://h:{port}"',
+            "5:3: an external service has a fixed port",
+        ),
+    ],
+)
+def test_an_external_service_cannot_be_commanded(old: str, new: str, error: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        stack(spoiled(EXTERNAL, old, new))
+
+    assert any(line.startswith(f"stack.yaml:{error}") for line in str(raised.value).splitlines())

@@ -1,0 +1,64 @@
+"""A campaign is held against its stack before anything starts."""
+
+import pytest
+
+from runner.campaign.narrowing import narrow_campaign
+from runner.campaign.stack_fit import check_campaign_on_stack
+from runner.errors import ConfigError
+from tests.runner.campaign.files import CAMPAIGN, STACK, campaign, spoiled, stack
+
+
+def misfits(campaign_text: str = CAMPAIGN, stack_text: str = STACK) -> list[str]:
+    with pytest.raises(ConfigError) as raised:
+        check_campaign_on_stack(campaign(campaign_text), stack(stack_text))
+    return str(raised.value).splitlines()
+
+
+def test_a_campaign_that_fits_passes() -> None:
+    check_campaign_on_stack(campaign(), stack())
+
+
+def test_a_factor_that_the_stack_lacks_is_named_where_the_campaign_has_it() -> None:
+    text = spoiled(CAMPAIGN, "  concurrency: [1, 80]", "  pages: [264]\n  concurrency: [1, 80]")
+
+    assert misfits(text) == [
+        "file.yaml:8:3: stack little defines no such factor; found pages; "
+        "allowed: keys, cache, pool, concurrency"
+    ]
+
+
+def test_levels_that_the_stack_lacks_are_all_named() -> None:
+    text = spoiled(STACK, "    bf16: {args", "    bf17: {args")
+    text = spoiled(text, "    dtype-aware:", "    dtype:")
+
+    assert misfits(stack_text=text) == [
+        "file.yaml:5:15: stack little defines no such level of keys; found bf16; "
+        "allowed: fp8, bf17; did you mean bf17?",
+        "file.yaml:7:25: stack little defines no such level of pool; found dtype-aware; "
+        "allowed: fp8-sized, dtype; did you mean dtype?",
+    ]
+
+
+def test_a_level_that_a_narrowed_campaign_leaves_out_need_not_fit() -> None:
+    text = spoiled(STACK, "    bf16: {args", "    bf17: {args")
+
+    check_campaign_on_stack(narrow_campaign(campaign(), {"keys": ["fp8"]}), stack(text))
+
+
+def test_a_stack_of_another_name_is_refused() -> None:
+    assert misfits(stack_text=spoiled(STACK, "stack: little", "stack: large")) == [
+        "file.yaml:3:8: stack.yaml defines another stack; found large"
+    ]
+
+
+def test_a_stack_that_may_not_be_restarted_takes_no_flags_and_no_restart() -> None:
+    lines = misfits(stack_text=spoiled(STACK, "may_restart: true", "may_restart: false"))
+
+    assert lines[0] == (
+        "file.yaml:5:10: keys fp8 needs other flags, and stack little may not be restarted"
+    )
+    assert lines[-1] == (
+        "file.yaml:15:1: this stack may not be restarted for a run; found every_run; "
+        "allowed: when_needed"
+    )
+    assert len(lines) == 6
