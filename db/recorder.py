@@ -17,15 +17,15 @@ from sqlmodel import SQLModel
 
 from db.errors import RecorderClosedError, RecorderFailedError, StoreLockedError
 from db.inbox import Inbox, InboxClosedError
+from db.session_writing import EndedSession as EndedSession
+from db.session_writing import EndedTurn as EndedTurn
 from db.session_writing import (
-    EndedSession,
     PackedSession,
     StoredIds,
     insert_rows,
     pack_session,
     write_session,
 )
-from db.session_writing import EndedTurn as EndedTurn
 from db.store import Store
 
 LINGER_S = 0.02

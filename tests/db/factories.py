@@ -5,7 +5,9 @@ Each builder writes what it builds and returns the stored rows. Times start at `
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from sqlmodel import SQLModel, select
@@ -101,7 +103,9 @@ class StoredCampaign(NamedTuple):
 
 def fresh_store(folder: Path, *, clock: FakeClock | None = None) -> Store:
     """A new store in `folder` whose clock stands at START_US."""
-    return open_store(f"sqlite:///{folder / 'decisive.db'}", clock=clock or FakeClock())
+    file = folder / "decisive.db"
+    file.write_bytes(_empty_store())
+    return open_store(f"sqlite:///{file}", clock=clock or FakeClock())
 
 
 def stored_campaign(
@@ -345,6 +349,15 @@ def stored_id(row: Any) -> int:
     """The id of a row that is stored."""
     assert isinstance(row.id, int), f"{row!r} is not stored"
     return row.id
+
+
+@cache
+def _empty_store() -> bytes:
+    """Made once in a test run, since migrating takes longer than most tests."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "empty.db"
+        open_store(f"sqlite:///{file}").close()
+        return file.read_bytes()
 
 
 def _add(store: Store, rows: Sequence[SQLModel]) -> None:

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -29,25 +29,35 @@ def program(name: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+@contextmanager
+def started_together(
+    name: str, argument_lists: Sequence[Sequence[str]]
+) -> Iterator[list[subprocess.Popen[str]]]:
+    """Several of a program, all beginning at one moment once all are ready."""
+    with ExitStack() as stack:
+        processes = [stack.enter_context(program(name, *each)) for each in argument_lists]
+        for process in processes:
+            assert next_line(process) == "ready"
+        for process in processes:
+            give_the_sign(process)
+        yield processes
+
+
 def run_together(name: str, argument_lists: Sequence[Sequence[str]]) -> list[list[str]]:
     """What several of a program print when all begin at one moment; each must end well."""
-    processes = []
-    try:
-        for arguments in argument_lists:
-            context = program(name, *arguments)
-            processes.append((context, context.__enter__()))
-        for _, process in processes:
-            assert process.stdout is not None
-            first_line = process.stdout.readline()
-            assert first_line == "ready\n", first_line
-        for _, process in processes:
-            assert process.stdin is not None
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        return [_output_of(process) for _, process in processes]
-    finally:
-        for context, _ in processes:
-            context.__exit__(None, None, None)
+    with started_together(name, argument_lists) as processes:
+        return [_output_of(process) for process in processes]
+
+
+def next_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
+
+
+def give_the_sign(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
 
 
 def _output_of(process: subprocess.Popen[str]) -> list[str]:

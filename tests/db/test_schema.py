@@ -1,6 +1,7 @@
 """The migrations make exactly the schema of `db.tables`, and old stores can still be opened."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,9 @@ def test_a_kept_store_opens_with_all_that_was_in_it(
 
 
 @pytest.mark.parametrize("opening", [open_store, open_store_read_only])
-def test_a_newer_store_is_refused_by_readers_and_writers(store: Store, opening: type) -> None:
+def test_a_newer_store_is_refused_by_readers_and_writers(
+    store: Store, opening: Callable[[str], Store]
+) -> None:
     set_version(store, SCHEMA_VERSION + 1)
 
     with pytest.raises(StoreTooNewError, match="schema 2, newer than the schema 1") as refused:
@@ -121,7 +124,7 @@ def test_opening_again_changes_nothing(store: Store) -> None:
 
 
 def test_the_schema_can_be_created_on_postgresql() -> None:
-    dialect = postgresql.dialect()
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
     tables = SQLModel.metadata.sorted_tables
 
     statements = [str(CreateTable(table).compile(dialect=dialect)) for table in tables]

@@ -1,0 +1,172 @@
+from collections import Counter
+
+import pytest
+
+from db.errors import LeaseLostError, RowMissingError
+from db.launch_queue import (
+    MAX_ATTEMPTS,
+    claim,
+    enqueue,
+    finish,
+    heartbeat,
+    name_campaign,
+    release_stale,
+    request_stop,
+)
+from db.store import Store
+from db.tables import LaunchRequestRow
+from db.vocabulary import LaunchRequestState
+from tests.db.factories import SECOND_US, START_US, FakeClock, stored_campaign, stored_id
+from tests.db.processes import run_together
+
+
+def queued(store: Store, name: str = "smoke.yaml") -> int:
+    return stored_id(enqueue(store, name))
+
+
+def stored(store: Store, request_id: int) -> LaunchRequestRow:
+    with store.session() as session:
+        request = session.get(LaunchRequestRow, request_id)
+    assert request is not None
+    return request
+
+
+def claimed(store: Store, worker: str) -> int | None:
+    request = claim(store, worker, lease_s=10)
+    return None if request is None else request.id
+
+
+def test_a_request_keeps_what_was_asked(store: Store) -> None:
+    request = enqueue(
+        store, "smoke.yaml", levels={"hicache": "on"}, order_seed=9, requested_by="ada"
+    )
+
+    kept = stored(store, stored_id(request))
+    assert (kept.campaign_file, kept.levels, kept.order_seed) == (
+        "smoke.yaml",
+        {"hicache": "on"},
+        9,
+    )
+    assert (kept.requested_by, kept.requested_at_us, kept.state) == ("ada", START_US, "queued")
+
+
+def test_the_oldest_request_is_claimed_first(store: Store, clock: FakeClock) -> None:
+    first = queued(store)
+    clock.advance_s(1)
+    second, third = queued(store), queued(store)
+
+    assert [claimed(store, f"w{n}") for n in range(4)] == [first, second, third, None]
+
+
+def test_a_claimed_request_has_its_worker_and_a_lease(store: Store) -> None:
+    queued(store)
+
+    request = claim(store, "worker-1", lease_s=10)
+
+    assert request is not None
+    assert (request.state, request.worker, request.attempts) == ("claimed", "worker-1", 1)
+    assert request.lease_until_us == START_US + 10 * SECOND_US
+
+
+def test_processes_that_claim_at_once_never_get_the_same_request(store: Store) -> None:
+    ids = [queued(store) for _ in range(60)]
+
+    outputs = run_together("claim_all", [[store.url, f"worker-{n}"] for n in range(3)])
+
+    claims = Counter(int(line) for output in outputs for line in output)
+    assert claims == Counter(ids)
+
+
+def test_a_heartbeat_keeps_the_request(store: Store, clock: FakeClock) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+    clock.advance_s(9)
+    heartbeat(store, request_id, "worker-1", lease_s=10)
+    clock.advance_s(9)
+
+    assert claimed(store, "worker-2") is None
+    assert release_stale(store) == 0
+
+
+def test_the_request_of_a_dead_worker_is_claimed_by_another(store: Store, clock: FakeClock) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+    clock.advance_s(11)
+
+    assert claimed(store, "worker-2") == request_id
+    with pytest.raises(LeaseLostError, match="q-1 is claimed, no longer in the hands of worker-1"):
+        heartbeat(store, request_id, "worker-1")
+    assert heartbeat(store, request_id, "worker-2").attempts == 2
+
+
+def test_a_request_over_which_workers_die_fails_in_the_end(store: Store, clock: FakeClock) -> None:
+    request_id = queued(store)
+
+    for attempt in range(MAX_ATTEMPTS):
+        assert claimed(store, f"worker-{attempt}") == request_id
+        clock.advance_s(11)
+
+    assert claimed(store, "worker-9") is None
+    failed = stored(store, request_id)
+    assert (failed.state, failed.ended_at_us) == ("failed", clock.utc_us())
+    assert failed.message == "worker worker-2 went silent and 3 did so over it: read their logs"
+
+
+def test_stopping_what_waits_ends_it_at_once(store: Store) -> None:
+    request_id = queued(store)
+
+    assert request_stop(store, request_id).state == "stopped"
+    assert claimed(store, "worker-1") is None
+
+
+def test_stopping_what_runs_is_told_to_its_worker(store: Store) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+
+    assert request_stop(store, request_id).state == "claimed"
+    assert heartbeat(store, request_id, "worker-1").stop_requested
+
+
+def test_a_stop_outlives_the_worker_that_was_to_obey_it(store: Store, clock: FakeClock) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+    request_stop(store, request_id)
+    clock.advance_s(11)
+
+    assert release_stale(store) == 1
+    assert stored(store, request_id).state == "stopped"
+    assert claimed(store, "worker-2") is None
+
+
+def test_stopping_what_has_ended_changes_nothing(store: Store) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+    finish(store, request_id, "worker-1", state=LaunchRequestState.DONE)
+
+    assert request_stop(store, request_id).state == "done"
+
+
+def test_a_finished_request_says_how_it_ended(store: Store, clock: FakeClock) -> None:
+    campaign_id = stored_id(stored_campaign(store).campaign)
+    request_id = queued(store)
+    claimed(store, "worker-1")
+    name_campaign(store, request_id, "worker-1", campaign_id=campaign_id)
+    clock.advance_s(5)
+
+    finish(store, request_id, "worker-1", state=LaunchRequestState.FAILED, message="no stack")
+
+    ended = stored(store, request_id)
+    assert (ended.state, ended.message, ended.campaign_id) == ("failed", "no stack", campaign_id)
+    assert (ended.ended_at_us, ended.lease_until_us) == (clock.utc_us(), None)
+
+
+def test_only_its_worker_finishes_a_request(store: Store) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+
+    with pytest.raises(LeaseLostError):
+        finish(store, request_id, "worker-2", state=LaunchRequestState.DONE)
+    with pytest.raises(ValueError, match="cannot end as queued"):
+        finish(store, request_id, "worker-1", state=LaunchRequestState.QUEUED)
+    with pytest.raises(RowMissingError, match="no request q-9"):
+        finish(store, 9, "worker-1", state=LaunchRequestState.DONE)
