@@ -7,6 +7,7 @@
     - StackStartError      a service did not come up: read its log
   + RunInvalidError        the evidence of a run does not count: read why, mend it, run it again
   + RecordedCaseError      a line of a case file cannot be read: correct the line
+  + SupervisedProcessError a process of `decisive up` does not stay up: read what it printed
   + ClientExhaustedError   this machine ran out of sockets or ports: raise its limits
 """
 
@@ -41,3 +42,7 @@ class RecordedCaseError(RunnerError):
 
 class ClientExhaustedError(RunnerError):
     """The load client itself ran out of a resource; the server is not to blame."""
+
+
+class SupervisedProcessError(RunnerError):
+    """The dashboard or the worker ended and cannot be kept running."""

@@ -15,11 +15,12 @@ from db.stack_lease import Holder
 from db.store import Store
 from db.tables import RunRow
 from db.vocabulary import RunState
-from db.workers import HEARTBEAT_S, liveness_now, worker_beat
+from db.workers import HEARTBEAT_S, liveness_now
 from runner.campaign.campaign import Arm, Campaign
 from runner.campaign.matrix import expand_arms
 from runner.campaign.stack_file import Stack
 from runner.execute.campaign_registration import due_runs, new_campaign
+from runner.execute.held import held_by
 from runner.execute.launcher import Launcher
 from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.run_lifecycle import RunSetting, execute_run
@@ -137,33 +138,8 @@ async def _lease(launcher: Launcher, progress: ProgressListener) -> AsyncIterato
     ended = await launcher.take_lease()
     if ended:
         progress.note(f"ended {ended} service(s) that a killed worker had left running")
-    renewing = asyncio.create_task(_renew(launcher), name="stack lease")
     try:
-        yield
+        async with held_by(launcher.renew_lease, every_s=HEARTBEAT_S):
+            yield
     finally:
-        renewing.cancel()
-        await asyncio.wait([renewing])
         await asyncio.shield(launcher.close())
-
-
-async def _renew(launcher: Launcher) -> None:
-    while True:
-        await asyncio.sleep(HEARTBEAT_S)
-        launcher.renew_lease()
-
-
-@asynccontextmanager
-async def heartbeat(store: Store, worker: str, *, doing: str) -> AsyncIterator[None]:
-    """While open, the store says every two seconds that this worker lives."""
-
-    async def beat() -> None:
-        while True:
-            worker_beat(store, worker, doing=doing)
-            await asyncio.sleep(HEARTBEAT_S)
-
-    task = asyncio.create_task(beat(), name="heartbeat")
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])

@@ -1,7 +1,7 @@
 """Drives the sessions of one run against running services and stores each as it ends."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -12,16 +12,16 @@ from runner.campaign.campaign import Arm, Campaign, StopRule
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricsDialect
 from runner.judge.json_values import Json
-from runner.sessions.agent_loop import SessionSettings, play_session
+from runner.sessions.agent_loop import SessionSettings
 from runner.sessions.chat_request import ChatRequest
 from runner.sessions.client_health import ClientHealth, HealthWatch
 from runner.sessions.closed_loop import DriveProgress, drive_sessions
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
-from runner.sessions.scenario import Scenario, make_scenario
+from runner.sessions.scenario import make_scenario
+from runner.sessions.session_player import SessionPlayer
 from runner.sessions.session_transport import session_transport
 from runner.sessions.streaming_client import StreamingClient
-from runner.sessions.think_time import think_times_s
 from runner.stacks.running_stack import RunningStack
 
 OnEnded = Callable[[PlayedSession], None]
@@ -55,7 +55,6 @@ class SessionDrive:
     async def drive(self) -> None:
         """Plays all sessions of the run. Raises what keeps one from being stored."""
         workload = self.campaign.workload
-        scenario = make_scenario(workload)
         client = StreamingClient(
             self.running.entry.base_url,
             transport=session_transport(),
@@ -67,7 +66,7 @@ class SessionDrive:
                 await drive_sessions(
                     range(self.arm.sessions),
                     concurrency=self.arm.concurrency,
-                    play=self._player(scenario, client),
+                    play=self._player(client).play,
                     on_ended=self._ended,
                     stop=self.stop,
                     progress=self.record.progress,
@@ -75,29 +74,20 @@ class SessionDrive:
             finally:
                 self.record.health = watch.health()
 
-    def _player(
-        self, scenario: Scenario, client: StreamingClient
-    ) -> Callable[[int], Coroutine[None, None, PlayedSession]]:
+    def _player(self, client: StreamingClient) -> SessionPlayer:
         workload = self.campaign.workload
-        settings = SessionSettings(
-            request=self._chat_request(),
-            session_s=workload.deadlines.session_s,
-            request_prefix=f"r{self.run_id}",
+        return SessionPlayer(
+            scenario=make_scenario(workload),
+            client=client,
+            settings=SessionSettings(
+                request=self._chat_request(),
+                session_s=workload.deadlines.session_s,
+                request_prefix=f"r{self.run_id}",
+            ),
+            tool_latency=workload.tool_latency,
+            seed=workload.seed,
+            clock=self.clock,
         )
-
-        async def play(index: int) -> PlayedSession:
-            return await play_session(
-                scenario.dialogue(index),
-                session_index=index,
-                settings=settings,
-                client=client,
-                think_times_s=think_times_s(
-                    workload.tool_latency, seed=workload.seed, session_index=index
-                ),
-                clock=self.clock,
-            )
-
-        return play
 
     def _chat_request(self) -> ChatRequest:
         workload = self.campaign.workload

@@ -39,7 +39,7 @@ def reach_verdicts(store: Store, campaign_id: int) -> tuple[JudgedHypothesis, ..
         connection = session.connection()
         facts = campaign(connection, campaign_id)
         hypotheses = verdicts(connection, [campaign_id])
-        arms_by_id = {arm.id: arm for arm in arms(connection, campaign_id)}
+        arms_by_id = {arm.id: arm for arm in arms(connection, [campaign_id])}
         all_runs = runs(connection, [campaign_id])
     if facts is None:
         return ()

@@ -1,0 +1,74 @@
+"""`decisive`: the commands, and the one place where an error becomes a sentence and a status."""
+
+import logging
+import sys
+import traceback
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import typer
+
+from db.errors import StoreError
+from runner.cli.cases_command import cases
+from runner.cli.console import ExitStatus, tell
+from runner.cli.plan_command import plan
+from runner.cli.rejudge_command import rejudge
+from runner.cli.report_command import report
+from runner.cli.run_command import run
+from runner.cli.show_command import show
+from runner.cli.testbed_commands import testbed
+from runner.cli.try_command import try_url
+from runner.cli.up_command import up
+from runner.cli.worker_command import worker
+from runner.errors import RunnerError, StackError, SupervisedProcessError
+
+app = typer.Typer(
+    name="decisive",
+    help="A/B debugging campaigns against LLM serving stacks.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command()(plan)
+app.command()(run)
+app.command()(show)
+app.command()(up)
+app.command()(worker)
+app.command("try")(try_url)
+app.command()(cases)
+app.command()(rejudge)
+app.command()(report)
+app.add_typer(testbed)
+
+
+def main() -> None:
+    """Runs the command line; what goes wrong is one sentence, and the status says whose fault."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    try:
+        app()
+    except (StackError, SupervisedProcessError) as error:
+        tell(str(error))
+        sys.exit(ExitStatus.OUR_FAULT)
+    except (RunnerError, StoreError) as error:
+        tell(str(error))
+        sys.exit(ExitStatus.USAGE)
+    except KeyboardInterrupt:
+        sys.exit(ExitStatus.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone; what is left in the buffer has nowhere to go either.
+        sys.stdout = None
+        sys.exit(ExitStatus.FINE)
+    except Exception as error:
+        tell(f"a fault of Decisive itself: {type(error).__name__}: {error}")
+        tell(f"the details are in {_kept_traceback()}; please report them")
+        sys.exit(ExitStatus.OUR_FAULT)
+
+
+def _kept_traceback() -> Path:
+    with NamedTemporaryFile("w", prefix="decisive-fault-", suffix=".txt", delete=False) as file:
+        traceback.print_exc(file=file)
+    return Path(file.name)
+
+
+if __name__ == "__main__":
+    main()

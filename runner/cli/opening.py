@@ -1,0 +1,65 @@
+"""Opens what a command names: campaign files, stacks, the store, a stored campaign."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from db.identifiers import IdKind, parse_id
+from db.reads.campaigns import CampaignFacts, campaigns
+from db.store import Store
+from runner.campaign.campaign import Campaign
+from runner.campaign.campaign_file import load_campaign
+from runner.campaign.config_folder import ConfigFolder, find_config_folder
+from runner.campaign.file_shape import LevelValue
+from runner.campaign.narrowing import narrow_campaign
+from runner.campaign.stack_file import Stack, load_stack
+from runner.campaign.stack_fit import check_campaign_on_stack
+from runner.errors import UsageError
+
+_SEARCHED_CAMPAIGNS = 10_000
+
+
+class OpenedCampaign(NamedTuple):
+    campaign: Campaign
+    stack: Stack
+
+
+def open_configs(chosen: Path | None) -> ConfigFolder:
+    return find_config_folder(chosen, environment=os.environ, working_directory=Path.cwd())
+
+
+def open_campaign(
+    name: str,
+    configs: ConfigFolder,
+    *,
+    levels: Mapping[str, Sequence[LevelValue]] | None = None,
+    order_seed: int | None = None,
+) -> OpenedCampaign:
+    """The campaign of a path or a name, on its stack, and cut to `levels` where given.
+
+    Raises ConfigError, UsageError.
+    """
+    path = Path(name)
+    is_path = path.suffix in (".yaml", ".yml") and path.exists()
+    campaign = load_campaign(path if is_path else configs.campaign_path(name))
+    stack = load_stack(configs.stack_path(campaign.stack))
+    check_campaign_on_stack(campaign, stack)
+    return OpenedCampaign(narrow_campaign(campaign, levels or {}, order_seed=order_seed), stack)
+
+
+def find_stored_campaign(store: Store, reference: str | None) -> CampaignFacts:
+    """The campaign of an id or of a name, the newest of that name; the newest of all for None.
+
+    Raises UsageError.
+    """
+    with store.session() as session:
+        known = campaigns(session.connection(), limit=_SEARCHED_CAMPAIGNS)
+    wanted_id = parse_id(IdKind.CAMPAIGN, reference) if reference is not None else None
+    for facts in known:
+        if reference is None or wanted_id == facts.id or reference == facts.name:
+            return facts
+    if not known:
+        raise UsageError(f"the store {store.url} holds no campaign: run one with `decisive run`")
+    names = ", ".join(sorted({facts.name for facts in known}))
+    raise UsageError(f"the store {store.url} has no campaign {reference!r}; it has: {names}")

@@ -1,0 +1,80 @@
+"""`decisive run`: runs what is missing of a campaign, and says what it showed."""
+
+from contextlib import ExitStack
+
+import typer
+
+from db.reads.campaigns import CampaignFacts, campaign
+from db.store import Store, open_store
+from db.store_url import DEFAULT_STORE_URL
+from runner.cli.campaign_summary import arms_table, campaign_json, exit_status
+from runner.cli.console import (
+    ExitStatus,
+    progress_console,
+    result_console,
+    say,
+    say_json,
+    tell,
+)
+from runner.cli.live_progress import bar_progress, plain_progress
+from runner.cli.opening import OpenedCampaign, open_campaign, open_configs
+from runner.cli.options import CampaignFile, ConfigsOption, JsonOption, SeedOption, StoreOption
+from runner.errors import UsageError
+from runner.execute.attended_run import run_attended
+from runner.execute.campaign_loop import CampaignEnd
+from runner.execute.progress import ProgressListener
+from runner.execute.verdicts import reach_verdicts
+
+
+def run(
+    file: CampaignFile,
+    store: StoreOption = DEFAULT_STORE_URL,
+    configs: ConfigsOption = None,
+    order_seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run what is missing of a campaign. Ctrl-C stops after the sessions in flight."""
+    opened = open_campaign(file, open_configs(configs), order_seed=order_seed)
+    with open_store(store) as opened_store:
+        status = run_and_report(opened, opened_store, as_json=as_json)
+    raise typer.Exit(status)
+
+
+def run_and_report(opened: OpenedCampaign, store: Store, *, as_json: bool) -> ExitStatus:
+    """Runs the campaign in this process and prints what it showed."""
+    with ExitStack() as open_bars:
+        progress: ProgressListener
+        if progress_console().is_terminal and not as_json:
+            progress = open_bars.enter_context(bar_progress())
+        else:
+            progress = plain_progress(tell if as_json else say)
+        end = run_attended(opened.campaign, opened.stack, store=store, progress=progress, said=tell)
+    if end is None:
+        return ExitStatus.INTERRUPTED
+    return _report(end, store, as_json=as_json)
+
+
+def _report(end: CampaignEnd, store: Store, *, as_json: bool) -> ExitStatus:
+    facts = _facts(store, end.campaign_id)
+    judged = reach_verdicts(store, end.campaign_id)
+    if as_json:
+        say_json(campaign_json(store, facts, judged))
+    else:
+        result_console().print(arms_table(store, facts))
+        for each in judged:
+            say(f"{each.slug}: {each.verdict.headline.upper()}. {each.verdict.sentence}")
+    if end.was_stopped:
+        tell("stopped; the same command goes on with what is missing")
+        return ExitStatus.INTERRUPTED
+    if end.gave_up is not None:
+        tell(f"gave up: {end.gave_up}")
+        return ExitStatus.OUR_FAULT
+    return exit_status(judged)
+
+
+def _facts(store: Store, campaign_id: int) -> CampaignFacts:
+    with store.session() as session:
+        facts = campaign(session.connection(), campaign_id)
+    if facts is None:
+        raise UsageError(f"campaign c-{campaign_id} is no longer in the store {store.url}")
+    return facts

@@ -1,0 +1,120 @@
+"""`decisive up`: the dashboard and a worker, in one command and under one stop."""
+
+import contextlib
+import os
+import signal
+import sys
+import webbrowser
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from db.launch_queue import enqueue
+from db.store import Store, open_store
+from db.store_url import DEFAULT_STORE_URL
+from runner.campaign.config_folder import ENVIRONMENT_VARIABLE, ConfigFolder
+from runner.cli.console import say, tell
+from runner.cli.opening import open_campaign, open_configs
+from runner.cli.options import ConfigsOption, StoreOption
+from runner.control.ports import free_port, is_listening
+from runner.errors import UsageError
+from runner.execute.supervisor import (
+    DASHBOARD_GRACE_S,
+    WORKER_GRACE_S,
+    SupervisedCommand,
+    Supervisor,
+)
+
+DEFAULT_PORT = 8501
+_HOST = "127.0.0.1"
+
+
+def up(
+    store: StoreOption = DEFAULT_STORE_URL,
+    configs: ConfigsOption = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65_535, help="Of the dashboard.", show_default=f"{DEFAULT_PORT} if free"
+        ),
+    ] = None,
+    launch: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Also launch this campaign of the configs.")
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Start the dashboard and a worker; Ctrl-C ends both after the sessions in flight."""
+    folder = open_configs(configs)
+    chosen_port = _usable_port(port)
+    with open_store(store) as opened:
+        _say_places(opened, folder, chosen_port)
+        if launch is not None:
+            open_campaign(launch, folder)
+            enqueue(opened, Path(launch).stem, requested_by="decisive up")
+        store_url = opened.url if opened.path is not None else store
+    env = {
+        **os.environ,
+        "DECISIVE_STORE": store_url,
+        ENVIRONMENT_VARIABLE: str(folder.path.resolve()),
+    }
+    supervisor = Supervisor(_commands(chosen_port), env=env, tell=tell)
+    _run(supervisor, f"http://{_HOST}:{chosen_port}" if open_page else None)
+
+
+def _run(supervisor: Supervisor, page: str | None) -> None:
+    with _asking_on_signals(supervisor.ask_to_stop):
+        try:
+            supervisor.start()
+            if page is not None:
+                _open_in_browser(page)
+            supervisor.wait()
+        finally:
+            tell("stopping: the sessions in flight end first; Ctrl-C again stops at once")
+            supervisor.stop()
+
+
+def _commands(port: int) -> list[SupervisedCommand]:
+    """Modules by name: what the worker starts must not depend on what the dashboard imports."""
+    worker = [sys.executable, "-m", "runner.cli.main", "worker"]
+    dashboard = [sys.executable, "-m", "app.launch", str(port)]
+    return [
+        SupervisedCommand("dashboard", dashboard, DASHBOARD_GRACE_S, restarts=True),
+        SupervisedCommand("worker", worker, WORKER_GRACE_S, restarts=True),
+    ]
+
+
+def _usable_port(port: int | None) -> int:
+    if port is None:
+        return free_port() if is_listening(_HOST, DEFAULT_PORT) else DEFAULT_PORT
+    if is_listening(_HOST, port):
+        raise UsageError(f"port {port} is in use; name another with --port")
+    return port
+
+
+def _say_places(store: Store, folder: ConfigFolder, port: int) -> None:
+    say(f"store:     {store.url}")
+    say(f"configs:   {folder.path.resolve()}")
+    say(f"dashboard: http://{_HOST}:{port}")
+
+
+def _open_in_browser(page: str) -> None:
+    """Where there is a screen: on a server it would start a text browser over our output."""
+    has_screen = sys.platform == "darwin" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if has_screen:
+        with contextlib.suppress(webbrowser.Error):
+            webbrowser.open(page)
+
+
+@contextlib.contextmanager
+def _asking_on_signals(ask: Callable[[], None]) -> Iterator[None]:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda *_: ask()) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

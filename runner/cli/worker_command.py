@@ -1,0 +1,53 @@
+"""`decisive worker`: serves the queue that the dashboard fills."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from db.store import Store, open_store
+from db.store_url import DEFAULT_STORE_URL
+from runner.campaign.config_folder import ConfigFolder
+from runner.cli.console import ExitStatus, say, tell
+from runner.cli.live_progress import plain_progress
+from runner.cli.opening import open_configs
+from runner.cli.options import ConfigsOption, StoreOption
+from runner.execute.stop_request import StopRequest, stopping_on_signals
+from runner.execute.worker import Worker
+from runner.execute.worker_identity import holder_of
+
+
+def worker(
+    store: StoreOption = DEFAULT_STORE_URL,
+    configs: ConfigsOption = None,
+    until_empty: Annotated[
+        bool, typer.Option("--until-empty", help="End when nothing waits any more.")
+    ] = False,
+) -> None:
+    """Run what is launched from the dashboard, one campaign after the other."""
+    folder = open_configs(configs)
+    with open_store(store) as opened:
+        tell(f"worker on {opened.url}, configs {folder.path.resolve()}")
+        finished = asyncio.run(_work(opened, folder, until_empty=until_empty))
+    if not finished:
+        raise typer.Exit(ExitStatus.INTERRUPTED)
+
+
+async def _work(store: Store, configs: ConfigFolder, *, until_empty: bool) -> bool:
+    """False where it was stopped at once."""
+    stop = StopRequest()
+    serving = Worker(
+        store=store,
+        configs=configs,
+        holder=holder_of("worker"),
+        stop=stop,
+        progress=plain_progress(say),
+    )
+    with stopping_on_signals(stop, said=tell):
+        task = asyncio.create_task(serving.work(until_empty=until_empty), name="worker")
+        stop.bind(task)
+        try:
+            await task
+        except asyncio.CancelledError:
+            return False
+    return True

@@ -1,0 +1,120 @@
+"""A campaign without a file: one arm, one run, against a server that somebody else started."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+import httpx
+from ruamel.yaml import YAML
+
+from runner.campaign.campaign import Campaign
+from runner.campaign.campaign_file import campaign_of
+from runner.campaign.stack_file import Stack, stack_of
+from runner.campaign.yaml_source import parse_yaml
+from runner.errors import UsageError
+
+PROBE_DEADLINE_S = 10.0
+_SGLANG_SERIES = "sglang:"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRequest:
+    """What `decisive try` was asked. `model` None: the first that the server lists."""
+
+    base_url: str
+    model: str | None
+    concurrency: int
+    sessions: int
+    rounds: int
+    context_tokens: int
+    max_tokens: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundServer:
+    """What a server offers besides chat, as far as it could be seen without changing anything."""
+
+    model: str
+    reports_itself: bool
+    metrics_dialect: str | None
+
+
+async def find_server(request: TrialRequest, http: httpx.AsyncClient) -> FoundServer:
+    """Asks the server who it is. Raises UsageError where nothing answers at that address."""
+    base_url = request.base_url.rstrip("/")
+    try:
+        models = await http.get(f"{base_url}/v1/models", timeout=PROBE_DEADLINE_S)
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        raise UsageError(f"no server answers at {base_url}/v1/models: {error}") from error
+    model = request.model or _first_model(models, base_url)
+    info = await _page(http, f"{base_url}/server_info")
+    metrics = await _page(http, f"{base_url}/metrics")
+    return FoundServer(
+        model=model,
+        reports_itself=info is not None and info.lstrip().startswith("{"),
+        metrics_dialect="sglang" if metrics is not None and _SGLANG_SERIES in metrics else None,
+    )
+
+
+def trial_campaign(request: TrialRequest, found: FoundServer) -> tuple[Campaign, Stack]:
+    """The campaign and the stack as if they had been written as files, and checked like those."""
+    host = httpx.URL(request.base_url).host
+    campaign = {
+        "campaign": "try",
+        "question": f"Does {found.model} at {host} garble tool calls at {request.concurrency} "
+        "concurrent sessions?",
+        "stack": "try",
+        "factors": {"concurrency": [request.concurrency]},
+        "workload": {
+            "scenario": "tool-dialogue",
+            "sessions": request.sessions,
+            "rounds": request.rounds,
+            "context_tokens": request.context_tokens,
+            "max_tokens": request.max_tokens,
+            "seed": request.seed,
+        },
+        "schedule": {"blocks": 1, "restart": "when_needed"},
+        "corrupt": ["leak", "no_tool", "malformed", "wrong", "degenerate"],
+    }
+    service: dict[str, Any] = {
+        "controller": "external",
+        "base_url": request.base_url.rstrip("/"),
+        "health": None,
+    }
+    if found.reports_itself:
+        service["server_info"] = "/server_info"
+    if found.metrics_dialect is not None:
+        service["metrics"] = {"path": "/metrics", "dialect": found.metrics_dialect}
+    stack = {
+        "stack": "try",
+        "description": f"A server at {host} that runs already.",
+        "model": found.model,
+        "services": {"server": service},
+    }
+    return (
+        campaign_of(parse_yaml("(decisive try)", _as_yaml(campaign))),
+        stack_of(parse_yaml("(decisive try)", _as_yaml(stack))),
+    )
+
+
+def _as_yaml(value: Mapping[str, Any]) -> str:
+    text = StringIO()
+    YAML(typ="safe").dump(dict(value), text)
+    return text.getvalue()
+
+
+def _first_model(answer: httpx.Response, base_url: str) -> str:
+    try:
+        return str(answer.json()["data"][0]["id"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise UsageError(f"{base_url}/v1/models lists no model; name one with --model") from error
+
+
+async def _page(http: httpx.AsyncClient, url: str) -> str | None:
+    try:
+        answer = await http.get(url, timeout=PROBE_DEADLINE_S)
+    except httpx.HTTPError:
+        return None
+    return answer.text if answer.status_code == 200 else None
