@@ -1,0 +1,60 @@
+"""The decode side: a pool with a fixed run of pages per slot, and the batched decode step.
+
+It knows slots and tokens; who gets a slot and when an answer ends is the engine's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from runner.testbed.index_keys import PAGE_TOKENS, make_index_keys
+from runner.testbed.kv_pool import PagePool
+from runner.testbed.launch_options import LaunchOptions
+from runner.testbed.model import FusedModel
+from runner.testbed.page_numbers import FreePages
+from runner.testbed.paged_forward import DecodeRow, decode_step
+
+
+class DecodeInput(NamedTuple):
+    """A text of `n_tokens` tokens, all but the newest of them in its slot already."""
+
+    newest_tokens: tuple[int, ...]
+    n_tokens: int
+    slot: int
+
+
+class DecodeInstance:
+    """`max_running_requests` slots of `context_length` tokens each."""
+
+    def __init__(self, model: FusedModel, options: LaunchOptions) -> None:
+        self._model = model
+        self._topk = options.index_topk
+        self._slot_pages = -(-options.context_length // PAGE_TOKENS)
+        index_keys = make_index_keys(options.index_k_dtype, self._slot_pages)
+        n_pages = options.max_running_requests * self._slot_pages
+        self.pool = PagePool(n_pages, model.config, index_keys)
+        self._slots = FreePages(options.max_running_requests)
+
+    @property
+    def free_slots(self) -> int:
+        return len(self._slots)
+
+    def take_slot(self) -> int:
+        return self._slots.take()
+
+    def free_slot(self, slot: int) -> None:
+        self._slots.give_back(slot)
+
+    def pages(self, slot: int, count: int) -> list[int]:
+        """The first `count` pages of a slot."""
+        first = slot * self._slot_pages
+        return list(range(first, first + count))
+
+    def step(self, inputs: Sequence[DecodeInput]) -> list[int]:
+        """The next token of every input; stores what its newest token adds to its slot."""
+        rows = [
+            DecodeRow(each.newest_tokens, each.n_tokens - 1, each.slot * self._slot_pages)
+            for each in inputs
+        ]
+        return decode_step(self._model, self.pool, rows, topk=self._topk)

@@ -1,0 +1,65 @@
+"""The host mirror (HiCache): a second home for pages, and the copies out to it and back.
+
+It knows bytes and page numbers. Whether a host page is as large as a device page is a launch
+choice: fault F1 sizes it for fp8 index keys whatever their real type, so that of a bf16 page only
+8,448 of 16,384 bytes are kept, and a page that is loaded back keeps its last owner's tail.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from runner.testbed.index_keys import PAGE_TOKENS, Fp8IndexKeys
+from runner.testbed.kv_pool import PagePool
+
+
+class PageCopy(NamedTuple):
+    """A pair of page numbers, one in each pool."""
+
+    device: int
+    host: int
+
+
+class HostPool:
+    """Mirror of a device pool; `index_page_bytes` may be smaller than there."""
+
+    def __init__(self, n_pages: int, device: PagePool, *, index_page_bytes: int) -> None:
+        self.n_pages = n_pages
+        self._device = device
+        n_layers, _, kv_page_bytes = device.kv.shape
+        self.kv = torch.zeros(n_layers, n_pages, kv_page_bytes, dtype=torch.uint8)
+        self.index = torch.zeros(n_layers, n_pages, index_page_bytes, dtype=torch.uint8)
+        self._copied_index_bytes = min(index_page_bytes, device.index_keys.page_bytes)
+
+    def back_up(self, copies: list[PageCopy]) -> None:
+        """Device to host, all layers."""
+        if not copies:
+            return
+        device, host = _columns(copies)
+        width = self._copied_index_bytes
+        self.kv[:, host] = self._device.kv[:, device]
+        self.index[:, host, :width] = self._device.index[:, device, :width]
+
+    def load_back(self, copies: list[PageCopy], layer: int) -> None:
+        """Host to device, one layer."""
+        if not copies:
+            return
+        device, host = _columns(copies)
+        width = self._copied_index_bytes
+        self._device.kv[layer, device] = self.kv[layer, host]
+        self._device.index[layer, device, :width] = self.index[layer, host, :width]
+
+
+def host_index_page_bytes(sizing: str, device_page_bytes: int) -> int:
+    """`fp8`: 64 * 132 bytes whatever the keys' type (F1); `dtype`: as large as on the device."""
+    return Fp8IndexKeys.page_bytes if sizing == "fp8" else device_page_bytes
+
+
+def index_bytes_per_token(index_page_bytes: int) -> int:
+    return index_page_bytes // PAGE_TOKENS
+
+
+def _columns(copies: list[PageCopy]) -> tuple[list[int], list[int]]:
+    return [copy.device for copy in copies], [copy.host for copy in copies]

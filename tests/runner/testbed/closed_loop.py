@@ -1,0 +1,175 @@
+"""A small campaign without HTTP: scripted dialogues, in the model's own language, against the engine.
+
+Time is counted in engine steps, tool latency included, so that a run is the same every time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from runner.testbed.engine import Engine
+from runner.testbed.engine_metrics import EngineMetrics, make_registry
+from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
+from runner.testbed.grammar import Dialogue, DialogueShape, DialogueSource, Segment, segments
+from runner.testbed.launch_options import LaunchOptions
+from runner.testbed.model import FusedModel
+from runner.testbed.vocabulary import load_vocabulary
+
+
+class StepClock:
+    """Seconds that pass only when the driver says so."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@dataclass(slots=True)
+class Session:
+    """One dialogue on its way; `position` is the next segment the assistant owes."""
+
+    index: int
+    script: list[Segment]
+    history: list[int] = field(default_factory=list)
+    position: int = 0
+    output: list[int] = field(default_factory=list)
+    turn: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """How the sessions of one arm ended: `right`, `corrupt` or `error`, and what the engine did."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    log: list[str] = field(default_factory=list)
+    host_tokens: int = 0
+    steps: int = 0
+    wrong_outputs: list[tuple[int, list[int], tuple[int, ...]]] = field(default_factory=list)
+
+
+class ClosedLoop:
+    """`concurrency` sessions at a time; a session ends at its first wrong answer or error."""
+
+    def __init__(
+        self,
+        model: FusedModel,
+        options: LaunchOptions,
+        *,
+        concurrency: int,
+        dialogues: list[Dialogue],
+        seed: int = 0,
+        latency_steps: float = 8.0,
+        step_s: float = 0.01,
+    ) -> None:
+        self.clock = StepClock()
+        self.tally = Tally()
+        registry = make_registry(options.served_model_name)
+        metrics = EngineMetrics(registry, hicache=options.enable_hierarchical_cache)
+        self.engine = Engine(
+            model, options, metrics=metrics, clock=self.clock, log=self.tally.log.append
+        )
+        self._sessions = [
+            Session(index, list(segments(dialogue))) for index, dialogue in enumerate(dialogues)
+        ]
+        self._to_start = self._sessions[::-1]
+        self._open: dict[str, Session] = {}
+        self._due: list[tuple[int, int, Session]] = []
+        self._rng = random.Random(seed)
+        self._concurrency = concurrency
+        self._latency_steps = latency_steps
+        self._step_s = step_s
+
+    def run(self, max_steps: int = 100_000) -> Tally:
+        for _ in range(self._concurrency):
+            self._start_next(spread=True)
+        while self._open or self._due:
+            assert self.tally.steps < max_steps, "the engine does not come to an end"
+            self._send_due()
+            for event in self.engine.step():
+                self._take(event)
+            self.clock.now_s += self._step_s
+            self.tally.steps += 1
+        return self.tally
+
+    def _start_next(self, *, spread: bool = False) -> None:
+        if self._to_start:
+            session = self._to_start.pop()
+            self._hear(session)
+            self._schedule(session, self._rng.randrange(30) if spread else 1)
+
+    def _hear(self, session: Session) -> None:
+        """Add what system, user or tool say until the assistant has to speak."""
+        while not session.script[session.position].by_assistant:
+            session.history += session.script[session.position].tokens
+            session.position += 1
+
+    def _schedule(self, session: Session, delay_steps: int) -> None:
+        heapq.heappush(self._due, (self.tally.steps + delay_steps, session.index, session))
+
+    def _send_due(self) -> None:
+        while self._due and self._due[0][0] <= self.tally.steps:
+            _, _, session = heapq.heappop(self._due)
+            session.turn += 1
+            session.output = []
+            rid = f"{session.index}-{session.turn}"
+            self._open[rid] = session
+            self.engine.submit(GenerationRequest(rid, tuple(session.history), max_new_tokens=200))
+
+    def _take(self, event: GenerationEvent) -> None:
+        session = self._open[event.rid]
+        if event.token is not None:
+            session.output.append(event.token)
+        if event.finish is None:
+            return
+        del self._open[event.rid]
+        self.tally.host_tokens += event.cached.host
+        if event.finish is FinishReason.ABORT:
+            self._end(session, "error")
+        elif tuple(session.output) != session.script[session.position].tokens:
+            due = session.script[session.position].tokens
+            self.tally.wrong_outputs.append((session.index, session.output, due))
+            self._end(session, "corrupt")
+        else:
+            self._continue(session)
+
+    def _continue(self, session: Session) -> None:
+        session.history += session.output
+        session.position += 1
+        if session.position == len(session.script):
+            self._end(session, "right")
+        else:
+            self._hear(session)
+            latency = self._latency_steps * math.exp(self._rng.gauss(0, 1.2))
+            self._schedule(session, max(1, round(latency)))
+
+    def _end(self, session: Session, outcome: str) -> None:
+        self.tally.outcomes[outcome] += 1
+        self._start_next()
+
+
+def draw_dialogues(count: int, *, seed: int, first_prompt: int | None = None) -> list[Dialogue]:
+    """String parameters only, as the chat scenario has them; `first_prompt` tokens if given."""
+    rng = random.Random(seed)
+    source = DialogueSource(load_vocabulary(), rng, DialogueShape(string_share=1.0))
+    dialogues = [source.draw() for _ in range(count)]
+    if first_prompt is None:
+        return dialogues
+    return [_with_first_prompt(dialogue, first_prompt, source) for dialogue in dialogues]
+
+
+def _with_first_prompt(dialogue: Dialogue, n_tokens: int, source: DialogueSource) -> Dialogue:
+    """The same dialogue with so many fillers that its first request has `n_tokens`."""
+    bare = replace(dialogue, fillers_before=(), fillers_after=())
+    system, user, *_ = segments(bare)
+    needed = n_tokens - len(system.tokens) - len(user.tokens)
+    fillers = [source.rng.choice(source.vocabulary.filler_ids) for _ in range(needed)]
+    split = needed * 2 // 5
+    return replace(
+        dialogue, fillers_before=tuple(fillers[:split]), fillers_after=tuple(fillers[split:])
+    )
