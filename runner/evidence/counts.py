@@ -80,7 +80,9 @@ class SessionCounts:
 
 
 def counted(
-    by_outcome: Mapping[str, int], *, corrupt: Iterable[str] = CORRUPT_OUTCOMES
+    by_outcome: Mapping[str, int] | Mapping[Outcome, int],
+    *,
+    corrupt: Iterable[str] = CORRUPT_OUTCOMES,
 ) -> SessionCounts:
     """From words as the store keeps them. Raises ValueError for a word that is no outcome."""
     outcomes = {Outcome(word): number for word, number in by_outcome.items()}

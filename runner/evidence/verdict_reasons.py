@@ -58,8 +58,14 @@ def _criteria_reasons(criteria: Sequence[CriterionResult], arm: ArmEvidence) -> 
         if result.state is CriterionState.FAILED:
             text = f"{result.criterion} failed: {result.seen:,} seen"
             yield Reason(ReasonKind.CRITERION_FAILED, text)
-        elif result.state is CriterionState.UNCHECKED and result.criterion.name == WEDGES:
+        elif has_uncounted_wedges(result, arm):
             yield Reason(ReasonKind.WEDGES_NOT_COUNTED, unchecked_wedges_text(result, arm))
+
+
+def has_uncounted_wedges(result: CriterionResult, arm: ArmEvidence) -> bool:
+    """Whether there are runs, but nobody looked for wedges in all of them."""
+    is_open = result.state is CriterionState.UNCHECKED and bool(arm.done)
+    return is_open and result.criterion.name == WEDGES
 
 
 def unchecked_wedges_text(result: CriterionResult, arm: ArmEvidence) -> str:

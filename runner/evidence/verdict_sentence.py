@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from runner.campaign.prediction import CORRUPT, WEDGES, Prediction
+from runner.campaign.prediction import CORRUPT, Prediction
 from runner.evidence.arm_evidence import ArmEvidence
 from runner.evidence.criteria import CriterionResult, CriterionState
-from runner.evidence.verdict_reasons import unchecked_wedges_text
+from runner.evidence.verdict_reasons import has_uncounted_wedges, unchecked_wedges_text
 from runner.evidence.wording import percent_text
 
 
@@ -20,7 +20,7 @@ def sentence_of(
     unchecked = [
         f"{unchecked_wedges_text(result, arm)}."
         for result in criteria
-        if result.state is CriterionState.UNCHECKED and result.criterion.name == WEDGES
+        if has_uncounted_wedges(result, arm)
     ]
     opening = _refuted(prediction, failed) if failed else _undecided(prediction, arm)
     counted = [f"{_counted(arm)}.", f"Compared with: {_counted(versus)}."]
