@@ -4,12 +4,11 @@ Clients and servers disagree about what identifies a call: the rules here find t
 meant, and name each departure from the protocol as a fault.
 """
 
-import json
 from dataclasses import dataclass, field
 
 from runner.judge.assembled_message import AssembledCall
 from runner.judge.flags import Flag
-from runner.judge.json_values import NOT_JSON, Json, parse_json
+from runner.judge.json_values import NOT_JSON, Json, dump_json, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def read_fragment(entry: Json) -> CallFragment | None:
         index=_index(entry.get("index")),
         id=_text(entry.get("id")),
         name=_text(fields.get("name")),
-        arguments=json.dumps(arguments, ensure_ascii=False) if is_object else _text(arguments),
+        arguments=dump_json(arguments) if is_object else _text(arguments),
         has_object_arguments=is_object,
     )
 

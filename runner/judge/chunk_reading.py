@@ -3,15 +3,15 @@
 Each function answers for any JSON that a server may send; none raises.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from runner.judge.assembled_message import InBandError, Usage
-from runner.judge.json_values import Json, JsonObject
+from runner.judge.json_values import Json, JsonObject, dump_json
 
 _REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _REASONING_PARTS: Final = ("thinking", "reasoning")
+_MAX_DEPTH: Final = 8
 _ERROR_TEXTS: Final = ("message", "detail", "msg", "error_msg", "err_msg", "errors", "title")
 _ERROR_SIGNS: Final = ("detail", "errors", "error_msg", "err_msg", "error_code", "error_message")
 
@@ -135,11 +135,13 @@ def _is_stated(error: Json, *, is_alone: bool) -> bool:
 
 
 def _error(value: Json) -> InBandError:
+    for _ in range(_MAX_DEPTH):
+        nested = value.get("error") if isinstance(value, dict) else None
+        if not isinstance(nested, dict) or not nested:
+            break
+        value = nested
     if not isinstance(value, dict):
         return InBandError(message=_flat_text(value) or _compact(value))
-    nested = value.get("error")
-    if isinstance(nested, dict) and nested:
-        return _error(nested)
     texts = (_flat_text(value.get(name)) for name in _ERROR_TEXTS)
     return InBandError(
         message=next((text for text in texts if text), "") or _compact(value),
@@ -148,8 +150,8 @@ def _error(value: Json) -> InBandError:
     )
 
 
-def _parts(content: Json) -> Iterator[tuple[str, str]]:
-    if not isinstance(content, list):
+def _parts(content: Json, depth: int = 0) -> Iterator[tuple[str, str]]:
+    if not isinstance(content, list) or depth > _MAX_DEPTH:
         return
     for part in content:
         if isinstance(part, str):
@@ -158,19 +160,17 @@ def _parts(content: Json) -> Iterator[tuple[str, str]]:
             kind = part.get("type")
             kind = kind if isinstance(kind, str) else "text"
             text = part.get("text") if part.get("text") is not None else part.get(kind)
-            yield kind, _flat_text(text)
+            yield kind, _flat_text(text, depth + 1)
 
 
-def _flat_text(value: Json) -> str:
+def _flat_text(value: Json, depth: int = 0) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
-        return "".join(text for _, text in _parts(value))
-    return ""
+    return "".join(text for _, text in _parts(value, depth))
 
 
 def _compact(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else dump_json(value)
 
 
 def _counts(value: Json) -> dict[str, int]:

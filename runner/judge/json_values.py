@@ -39,6 +39,47 @@ def parse_json_prefix(text: str, start: int = 0) -> tuple[Json | NotJson, int]:
     return value, end
 
 
+def dump_json(value: Json) -> str:
+    """Compact enough to read, in its own characters; "" for what is nested too deep to write."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return ""
+
+
+def texts_in(value: Json) -> list[str]:
+    """Every text in the value, keys included, in no particular order.
+
+    Walks without recursion, since a server may nest as deep as it likes.
+    """
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                found.append(text)
+            case list() as items:
+                waiting += reversed(items)
+            case dict() as fields:
+                waiting += reversed(fields.values())
+                found += fields
+    return found
+
+
+def has_duplicate_key(text: str) -> bool:
+    """Whether an object in the JSON `text` names a key twice, of which a parser keeps the last."""
+    found: list[bool] = []
+
+    def note(pairs: list[tuple[str, Json]]) -> None:
+        found.append(len({key for key, _ in pairs}) < len(pairs))
+
+    try:
+        json.loads(text, object_pairs_hook=note)
+    except (ValueError, RecursionError):
+        return False
+    return any(found)
+
+
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 

@@ -1,0 +1,72 @@
+"""When markup is shown and not used: asked for, cited, or said before by someone else.
+
+The rules decide by what the text is and by the conversation, never by which case it came from.
+"""
+
+from typing import Final
+
+from runner.judge.bare_calls import BareCall
+from runner.judge.markup_blocks import Block
+from runner.judge.markup_spans import MarkupQuestion
+from runner.judge.markup_topic import Conversation, Topic
+from runner.judge.text_regions import Region, RegionKind
+
+_MAX_CITED: Final = 4000
+
+
+def is_block_quoted(text: str, block: Block, question: MarkupQuestion) -> bool:
+    conversation, region = question.conversation, block.region
+    if _is_verbatim(text, block, conversation):
+        return True
+    match region.kind:
+        case RegionKind.INLINE:
+            is_whole = len(text.strip()) <= region.end - region.start
+            return not (is_whole and block.names_tool and question.call_is_missing)
+        case RegionKind.FENCE:
+            if conversation.topic is Topic.FORM:
+                return True
+            if block.names_tool:
+                return conversation.topic is Topic.CALLS and not question.call_is_missing
+            begins = not text[region.body_start : block.start].strip()
+            is_call = begins and len(block.marks) > 1
+            return not (is_call and question.call_is_missing)
+        case _:
+            return conversation.topic is Topic.FORM and not question.call_is_missing
+
+
+def _is_verbatim(text: str, block: Block, conversation: Conversation) -> bool:
+    line_start = text.rfind("\n", 0, block.start) + 1
+    line_end = text.find("\n", block.end)
+    lines = text[line_start : line_end if line_end >= 0 else len(text)]
+    has_company = block.end - block.start < len(lines.strip()) <= _MAX_CITED
+    if has_company and conversation.holds(lines):
+        return True
+    is_single = len(block.marks) == 1 and block.region.kind is not RegionKind.FENCE
+    return not is_single and conversation.holds(text[block.start : block.end])
+
+
+def is_bare_call_used(
+    text: str, call: BareCall, region: Region, *, question: MarkupQuestion
+) -> bool:
+    conversation = question.conversation
+    if conversation.holds(text[call.start : call.end]):
+        return False
+    match region.kind:
+        case RegionKind.INLINE:
+            is_whole = len(text.strip()) <= region.end - region.start
+            return is_whole and question.call_is_missing
+        case RegionKind.FENCE:
+            body = text[region.body_start : region.body_end]
+            begins = not text[region.body_start : call.start].strip("[ \t\n")
+            ends = len(text[call.end : region.body_end].strip()) <= len(body) // 3
+            is_asked = conversation.topic is Topic.FORM
+            return begins and ends and question.call_is_missing and not is_asked
+        case RegionKind.THINK:
+            is_last = not text[call.end :].strip(" \t\n]};`")
+            return question.call_is_missing and question.content_is_blank and is_last
+        case _:
+            if call.form == "pythonic" and not call.is_on_own_line:
+                return question.call_is_missing and text[call.start] == "["
+            if question.call_is_missing:
+                return True
+            return conversation.topic is not Topic.FORM and not conversation.wants_data

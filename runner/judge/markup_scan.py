@@ -1,0 +1,98 @@
+"""Finds the marks of the catalogue in a text, without asking whether they belong there."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from runner.judge.markup_family import MarkupFamily
+
+MAX_MARKS: Final = 400
+"""Of a text with more, the first and the last ones are kept: enough to judge and to show."""
+
+_NAME: Final = re.compile(r"[^\w▁:.-]+")
+_SIDE_WORD: Final = re.compile(
+    r"^(?:start|end)_|[_▁:](?:begin|start|end|prefix|suffix)$", re.IGNORECASE
+)
+_CLOSING_WORD: Final = re.compile(r"^end_|[_▁:](?:end|suffix)$", re.IGNORECASE)
+_CLOSING_BAR: Final = re.compile(r"<\w+\|>")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkupMark:
+    """One hit. A support needs company; see `MarkupFamily`."""
+
+    start: int
+    end: int
+    family: MarkupFamily
+    text: str
+    is_support: bool = False
+
+
+def scan_marks(text: str, families: Sequence[MarkupFamily]) -> list[MarkupMark]:
+    """All marks in order of place, none overlapping; of two at one place the first family wins."""
+    hits = list(_hits(text, families))
+    if not hits:
+        return []
+    hits.sort(key=lambda hit: hit[:2])
+    marks: list[MarkupMark] = []
+    end = 0
+    for _, _, mark in hits:
+        if mark.start >= end:
+            marks.append(mark)
+            end = mark.end
+    if len(marks) > MAX_MARKS:
+        half = MAX_MARKS // 2
+        marks = marks[:half] + marks[-half:]
+    return marks
+
+
+def without_lone_supports(marks: Sequence[MarkupMark]) -> list[MarkupMark]:
+    """Drops the supports of a text that holds no marker and no closing tag without its opening."""
+    if any(not mark.is_support and not mark.family.is_control for mark in marks):
+        return list(marks)
+    orphans = set(orphan_closers(marks))
+    return [mark for mark in marks if not mark.is_support or mark in orphans]
+
+
+def orphan_closers(marks: Sequence[MarkupMark]) -> list[MarkupMark]:
+    """The closing marks to which nothing before them is the opening."""
+    open_counts: dict[str, int] = {}
+    orphans: list[MarkupMark] = []
+    for mark in marks:
+        name, is_closing = _tag(mark.text)
+        if not is_closing:
+            open_counts[name] = open_counts.get(name, 0) + 1
+        elif open_counts.get(name, 0) > 0:
+            open_counts[name] -= 1
+        else:
+            orphans.append(mark)
+    return orphans
+
+
+def _hits(text: str, families: Sequence[MarkupFamily]) -> Iterator[tuple[int, int, MarkupMark]]:
+    for rank, family in enumerate(families):
+        if not any(cue in text for cue in family.cues):
+            continue
+        for match in _expression(family).finditer(text):
+            mark = MarkupMark(
+                match.start(), match.end(), family, match[0], match.lastgroup == "support"
+            )
+            yield match.start(), rank, mark
+
+
+@lru_cache(maxsize=256)
+def _expression(family: MarkupFamily) -> re.Pattern[str]:
+    support = f"|(?P<support>{family.supports})" if family.supports else ""
+    return re.compile(f"(?P<marker>{family.markers}){support}")
+
+
+def _tag(text: str) -> tuple[str, bool]:
+    """The bare name of a tag or token, and whether it closes."""
+    words = [word for word in _NAME.split(text) if word]
+    if len(words) > 1 and words[0].isupper():
+        words = words[1:]
+    name = words[0].split("=")[0] if words else text
+    is_closing = bool("/" in text[:4] or _CLOSING_WORD.search(name) or _CLOSING_BAR.fullmatch(text))
+    return _SIDE_WORD.sub("", name), is_closing
