@@ -41,7 +41,7 @@ class Exchange:
 
     def add(self, data: bytes) -> None:
         if data:
-            self.body.add(data, at_s=self._now() - self._started)
+            self.body.add(data, at_s=self._elapsed_s())
 
     @property
     def only_its_end_is_open(self) -> bool:
@@ -59,9 +59,13 @@ class Exchange:
             transport_end=transport_end,
             body=bytes(self.body),
             reads=tuple(self.body.reads),
-            ended_s=self._now() - self._started,
+            ended_s=self._elapsed_s(),
             deadline=deadline,
         )
+
+    def _elapsed_s(self) -> float:
+        """To the microsecond, as it is stored: a later judgement sees the same times."""
+        return round(self._now() - self._started, 6)
 
     def _next_of_turn(self) -> Deadline:
         if not self._is_stream:

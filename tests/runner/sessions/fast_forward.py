@@ -38,7 +38,7 @@ class LoopClock:
         return asyncio.get_running_loop().time()
 
 
-class _JumpingSelector(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+class _JumpingSelector(selectors.DefaultSelector):
     def __init__(self, loop: FastForwardLoop) -> None:
         super().__init__()
         self._loop = loop

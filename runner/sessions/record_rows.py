@@ -1,0 +1,41 @@
+"""A played session as the rows of the store: it keeps all and decides nothing."""
+
+from collections.abc import Iterable
+
+from db.session_writing import EndedSession
+from db.tables import SessionRow
+from runner.judge.version import JUDGE_VERSION
+from runner.sessions.played_session import PlayedSession
+from runner.sessions.stored_turn import to_ended_turn
+
+
+def to_ended_session(played: PlayedSession, *, run_id: int) -> EndedSession:
+    """Rows without ids; the recorder gives them when it stores the session."""
+    judgement = played.judgement
+    messages = [turn.judged.message for turn in played.turns]
+    row = SessionRow(
+        run_id=run_id,
+        session_index=played.session_index,
+        dialogue_key=played.dialogue_key,
+        outcome=judgement.outcome,
+        reason=judgement.reason,
+        detail=judgement.detail,
+        flags=list(judgement.flags),
+        decisive_turn=judgement.decisive_turn,
+        rounds_planned=played.rounds_planned,
+        rounds_completed=played.rounds_completed,
+        started_at_us=played.started_at_us,
+        ended_at_us=played.ended_at_us,
+        first_token_s=played.turns[0].judged.first_token_s if played.turns else None,
+        prompt_tokens=_sum(message.usage.prompt_tokens for message in messages),
+        completion_tokens=_sum(message.usage.completion_tokens for message in messages),
+        host_cached_tokens=_sum(message.cached_tokens.get("host") for message in messages),
+        judge_version=JUDGE_VERSION,
+    )
+    turns = [to_ended_turn(turn, turn_index=at) for at, turn in enumerate(played.turns)]
+    return EndedSession(session=row, turns=tuple(turns))
+
+
+def _sum(counts: Iterable[int | None]) -> int:
+    """What the server did not say counts as nothing: the sum is a lower bound."""
+    return sum(count or 0 for count in counts)

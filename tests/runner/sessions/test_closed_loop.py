@@ -1,0 +1,159 @@
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from db.vocabulary import Outcome
+from runner.sessions.closed_loop import DriveProgress, drive_sessions
+from runner.sessions.played_session import PlayedSession
+from runner.sessions.session_ending import SessionEnding, judge_played
+from tests.runner.sessions.fast_forward import run_in_no_time
+
+
+def a_session(index: int) -> PlayedSession:
+    return PlayedSession(
+        session_index=index,
+        dialogue_key=f"d/{index}",
+        rounds_planned=1,
+        rounds_completed=1,
+        started_at_us=0,
+        ended_at_us=1,
+        turns=(),
+        judgement=judge_played([], SessionEnding(harness_error="no turn was played")),
+    )
+
+
+class Drive:
+    """Sessions that take one second each, and what was handed on of them."""
+
+    def __init__(self, *, session_s: float = 1.0, storing_s: float = 0.0) -> None:
+        self.stop = asyncio.Event()
+        self.progress = DriveProgress()
+        self.stored: list[int] = []
+        self._session_s = session_s
+        self._storing_s = storing_s
+
+    async def play(self, index: int) -> PlayedSession:
+        await asyncio.sleep(self._session_s)
+        return a_session(index)
+
+    async def on_ended(self, played: PlayedSession) -> None:
+        await asyncio.sleep(self._storing_s)
+        self.stored.append(played.session_index)
+
+    async def __call__(self, indices: range, *, concurrency: int) -> DriveProgress:
+        return await drive_sessions(
+            indices,
+            concurrency=concurrency,
+            play=self.play,
+            on_ended=self.on_ended,
+            stop=self.stop,
+            progress=self.progress,
+        )
+
+
+def test_every_session_is_played_once_at_the_given_concurrency() -> None:
+    async def drive() -> tuple[Drive, float]:
+        loop = Drive()
+        await loop(range(10), concurrency=4)
+        return loop, asyncio.get_running_loop().time()
+
+    loop, took_s = run_in_no_time(drive())
+
+    assert sorted(loop.stored) == list(range(10))
+    assert loop.progress.most_in_flight == 4
+    assert (loop.progress.started, loop.progress.ended) == (10, 10)
+    assert took_s == 3
+
+
+def test_a_place_is_given_away_only_after_its_session_is_stored() -> None:
+    async def drive() -> float:
+        await Drive(storing_s=0.5)(range(2), concurrency=1)
+        return asyncio.get_running_loop().time()
+
+    assert run_in_no_time(drive()) == 3
+
+
+def test_more_places_than_sessions_do_no_harm() -> None:
+    loop = Drive()
+
+    run_in_no_time(loop(range(2), concurrency=80))
+
+    assert sorted(loop.stored) == [0, 1]
+
+
+def test_asked_to_stop_it_finishes_what_is_in_flight_and_starts_no_more() -> None:
+    async def drive() -> Drive:
+        loop = Drive()
+        asyncio.get_running_loop().call_later(1.5, loop.stop.set)
+        await loop(range(100), concurrency=3)
+        return loop
+
+    loop = run_in_no_time(drive())
+
+    assert sorted(loop.stored) == [0, 1, 2, 3, 4, 5]
+    assert loop.progress.interrupted == []
+
+
+def test_a_stopped_drive_leaves_the_next_index_where_it_was() -> None:
+    async def drive() -> Iterator[int]:
+        waiting = iter(range(100))
+        loop = Drive()
+        asyncio.get_running_loop().call_later(1.5, loop.stop.set)
+        await drive_sessions(
+            waiting, concurrency=3, play=loop.play, on_ended=loop.on_ended, stop=loop.stop
+        )
+        return waiting
+
+    assert next(run_in_no_time(drive())) == 6
+
+
+def test_cancelled_it_names_the_sessions_that_it_dropped() -> None:
+    async def drive() -> Drive:
+        loop = Drive()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(loop(range(100), concurrency=3), 1.5)
+        return loop
+
+    loop = run_in_no_time(drive())
+
+    assert sorted(loop.stored) == [0, 1, 2]
+    assert sorted(loop.progress.interrupted) == [3, 4, 5]
+    assert loop.progress.in_flight == set()
+
+
+def test_a_session_that_has_ended_is_stored_even_when_the_drive_is_cancelled() -> None:
+    async def drive() -> Drive:
+        loop = Drive(storing_s=2)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(loop(range(100), concurrency=3), 1.5)
+        return loop
+
+    loop = run_in_no_time(drive())
+
+    assert sorted(loop.stored) == [0, 1, 2]
+    assert loop.progress.ended == 3
+    assert loop.progress.interrupted == []
+
+
+def test_a_session_that_cannot_be_stored_ends_the_drive() -> None:
+    class Full(Drive):
+        async def on_ended(self, played: PlayedSession) -> None:
+            raise OSError("no space left")
+
+    loop = Full()
+
+    with pytest.raises(ExceptionGroup) as caught:
+        run_in_no_time(loop(range(10), concurrency=2))
+
+    assert caught.group_contains(OSError, match="no space left")
+    assert loop.progress.ended == 0
+
+
+def test_sessions_that_failed_by_our_own_fault_do_not_hold_up_the_others() -> None:
+    loop = Drive()
+
+    run_in_no_time(loop(range(3), concurrency=1))
+
+    assert a_session(0).judgement.outcome is Outcome.HARNESS_ERROR
+    assert loop.stored == [0, 1, 2]
