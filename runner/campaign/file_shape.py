@@ -1,6 +1,8 @@
 """What the shapes of all configuration files share: strictness, names, levels; no file's keys."""
 
+import json
 from collections.abc import Mapping
+from math import isfinite
 from typing import Annotated, TypeAlias, TypeVar
 
 from pydantic import (
@@ -48,7 +50,8 @@ def level_text(level: LevelValue) -> str:
 
 
 def _checked_level(value: object) -> object:
-    if not isinstance(value, str | int | float | bool):
+    is_finite = not isinstance(value, float) or isfinite(value)
+    if not isinstance(value, str | int | float | bool) or not is_finite:
         raise PydanticCustomError("level", "a level must be a word, a number, true or false")
     text = level_text(value)
     if not text.strip() or not text.isprintable() or len(text) > MAX_LEVEL_CHARACTERS:
@@ -61,6 +64,11 @@ def _checked_request(fields: Mapping[str, object]) -> Mapping[str, object]:
     if reserved:
         error = f"cannot set {', '.join(reserved)}: the scenario and the workload do"
         raise PydanticCustomError("request", "{error}", {"error": error})
+    try:
+        json.dumps(fields, allow_nan=False)
+    except ValueError as not_json:
+        error = "must be what JSON can say: no .inf and no .nan"
+        raise PydanticCustomError("request", "{error}", {"error": error}) from not_json
     return fields
 
 

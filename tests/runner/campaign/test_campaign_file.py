@@ -129,6 +129,7 @@ def test_the_levels_of_versus_may_be_spelled_out() -> None:
         ("[fp8, bf16]", "[]", "5:9: factors.keys must not be empty"),
         ("[fp8, bf16]", "fp8", "5:9: factors.keys must be a list; found fp8"),
         ("[fp8, bf16]", "[fp8, [bf16]]", "5:15: factors.keys.1 a level must be a word, a number"),
+        ("[fp8, bf16]", "[fp8, .inf]", "5:15: factors.keys.1 a level must be a word, a number"),
         ("[fp8, bf16]", "[fp8, ~]", "5:15: factors.keys.1 a level must be a word, a number, true"),
         ("[fp8, bf16]", '[fp8, ""]', "5:15: factors.keys.1 a level must be a short printable word"),
         ("[fp8, bf16]", "[fp8, bf16, fp8]", "5:21: the level stands here for the second time"),
@@ -200,6 +201,11 @@ def test_the_levels_of_versus_may_be_spelled_out() -> None:
             "{1: 10, 80: 80}",
             "80\n  request: {model: m}",
             "15:12: workload.request cannot set model",
+        ),
+        (
+            "{1: 10, 80: 80}",
+            "80\n  request: {top: [.nan]}",
+            "15:12: workload.request must be what JSON can say",
         ),
         (
             "{1: 10, 80: 80}",

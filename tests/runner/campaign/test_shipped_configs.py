@@ -25,6 +25,7 @@ from runner.campaign.stack_shape import (
     ServiceDefinition,
     StackShape,
 )
+from runner.testbed.launch_options import parse_launch_options
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 FOLDER = ConfigFolder(CONFIGS)
@@ -103,6 +104,17 @@ def test_every_campaign_that_comes_along_fits_its_stack(path: Path) -> None:
     check_campaign_on_stack(campaign, stack)
 
     assert campaign.name == path.stem
+
+
+@pytest.mark.parametrize("path", FOLDER.campaign_files(), ids=lambda path: path.stem)
+def test_the_testbed_knows_every_switch_of_its_campaigns(path: Path) -> None:
+    campaign, stack = shipped(path.stem)
+    command = stack.services["server"].command
+    own = [word.replace("{port}", "0") for word in command[command.index("serve") + 1 :]]
+
+    for arm in expand_arms(campaign):
+        settings = stack.launch_settings(arm.levels)
+        assert parse_launch_options([*own, *settings.args]).host == "127.0.0.1"
 
 
 @pytest.mark.parametrize("path", FOLDER.stack_files(), ids=lambda path: path.stem)
