@@ -1,0 +1,172 @@
+"""A chat server that knows the right answers of a tool-dialogue, until told to misbehave.
+
+Started as `python -m tests.fakes.oracle_server --port N [switches]`, so that the runner is tried
+against a real process. It has SGLang's control pages, and no model.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+LEAK = '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="'
+_ERRAND = re.compile(r"please (\w+) with (.*)\.$")
+
+
+@dataclass
+class Oracle:
+    """`leak_every`: each n-th call comes as raw markup. `die_after`: chats until it is gone.
+
+    `log_line` is written at every chat that offers tools.
+    """
+
+    index_k_dtype: str
+    leak_every: int
+    die_after: int
+    refuse_flush: bool
+    answer_delay_s: float
+    log_line: str
+    chats: int = 0
+    calls: int = 0
+    host_tokens: int = 0
+    in_flight: int = 0
+
+    async def chat(self, request: Request) -> Response:
+        body = await request.json()
+        self.chats += 1
+        if self.die_after and self.chats > self.die_after:
+            os._exit(9)
+        self.host_tokens += 64
+        if self.log_line and body.get("tools"):
+            sys.stderr.write(f"{self.log_line}\n")
+        delta, finish = self._reply(body)
+        if not body.get("stream"):
+            return JSONResponse(_whole(delta, finish))
+        return StreamingResponse(self._stream(delta, finish), media_type="text/event-stream")
+
+    def _reply(self, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        last = body["messages"][-1]
+        errand = _ERRAND.search(str(last.get("content")))
+        if last["role"] == "tool":
+            return {"content": f"Done: {last['content']}"}, "stop"
+        if errand is None or not body.get("tools"):
+            return {"content": "hello"}, "stop"
+        self.calls += 1
+        if self.leak_every and self.calls % self.leak_every == 0:
+            return {"content": LEAK}, "stop"
+        return {"tool_calls": [_call(body["tools"], errand)]}, "tool_calls"
+
+    async def _stream(self, delta: dict[str, Any], finish: str) -> AsyncIterator[str]:
+        self.in_flight += 1
+        try:
+            await asyncio.sleep(self.answer_delay_s)
+            yield _chunk({"role": "assistant", "content": ""}, None)
+            yield _chunk(delta, None)
+            yield _chunk({}, finish)
+            yield "data: [DONE]\n\n"
+        finally:
+            self.in_flight -= 1
+
+    async def server_info(self, request: Request) -> Response:
+        width = {"fp8": 132, "bf16": 256}[self.index_k_dtype]
+        state = {
+            "index_k_dtype": self.index_k_dtype,
+            "memory_usage": {"index_key_bytes_per_token": width},
+        }
+        return JSONResponse({"version": "oracle", "internal_states": [state], "api_key": "s3cret"})
+
+    async def flush_cache(self, request: Request) -> Response:
+        if self.refuse_flush or self.in_flight:
+            return PlainTextResponse("Cache not flushed because there are pending requests.", 400)
+        return PlainTextResponse("Cache flushed.")
+
+    async def metrics(self, request: Request) -> Response:
+        return PlainTextResponse(
+            "# TYPE sglang:num_running_reqs gauge\n"
+            f'sglang:num_running_reqs{{engine_type="unified"}} {self.in_flight}\n'
+            "# TYPE sglang:cached_tokens_total counter\n"
+            f'sglang:cached_tokens_total{{cache_source="host"}} {self.host_tokens}\n'
+        )
+
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/v1/chat/completions", self.chat, methods=["POST"]),
+                Route("/v1/models", _models),
+                Route("/health", _health),
+                Route("/server_info", self.server_info),
+                Route("/flush_cache", self.flush_cache, methods=["POST"]),
+                Route("/metrics", self.metrics),
+            ]
+        )
+
+
+async def _models(request: Request) -> Response:
+    return JSONResponse({"object": "list", "data": [{"id": "oracle", "object": "model"}]})
+
+
+async def _health(request: Request) -> Response:
+    return PlainTextResponse("ok")
+
+
+def _call(tools: list[dict[str, Any]], errand: re.Match[str]) -> dict[str, Any]:
+    keyword, wishes = errand.groups()
+    function = next(
+        tool["function"]
+        for tool in tools
+        if tool["function"]["description"] == f"Call this to {keyword}."
+    )
+    arguments = dict(wish.split(" = ") for wish in wishes.split("; "))
+    return {
+        "index": 0,
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": function["name"], "arguments": json.dumps(arguments)},
+    }
+
+
+def _chunk(delta: dict[str, Any], finish: str | None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return f"data: {json.dumps({'object': 'chat.completion.chunk', 'choices': [choice]})}\n\n"
+
+
+def _whole(delta: dict[str, Any], finish: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": None, **delta}
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    return {"object": "chat.completion", "choices": [choice]}
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--index-k-dtype", default="fp8")
+    parser.add_argument("--leak-every", type=int, default=0)
+    parser.add_argument("--die-after", type=int, default=0)
+    parser.add_argument("--refuse-flush", action="store_true")
+    parser.add_argument("--answer-delay-s", type=float, default=0.0)
+    parser.add_argument("--log-line", default="")
+    chosen = parser.parse_args(arguments)
+    oracle = Oracle(
+        index_k_dtype=chosen.index_k_dtype,
+        leak_every=chosen.leak_every,
+        die_after=chosen.die_after,
+        refuse_flush=chosen.refuse_flush,
+        answer_delay_s=chosen.answer_delay_s,
+        log_line=chosen.log_line,
+    )
+    uvicorn.run(oracle.app(), host="127.0.0.1", port=chosen.port, log_level="warning")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
