@@ -52,9 +52,15 @@ class ToolDialogue:
         )
 
     def _system_text(self, key: str, tools: Sequence["_Tool"], first: Round) -> str:
-        """Filler words; their own random numbers keep the errands equal at every context size."""
+        """Two paragraphs of fillers, of which the testbed puts the second one behind the tools.
+
+        Their own random numbers keep the errands equal at every context size.
+        """
+        draw = random.Random(f"{key}/fillers")
         count = max(_FEWEST_FILLERS, self._context_tokens - _tokens_without_fillers(tools, first))
-        return " ".join(random.Random(f"{key}/fillers").choices(self._words.fillers, k=count))
+        fillers = draw.choices(self._words.fillers, k=count)
+        split = draw.randint(count // 3, count // 2)
+        return " ".join(fillers[:split]) + "\n\n" + " ".join(fillers[split:])
 
 
 @dataclass(frozen=True, slots=True)
