@@ -3,9 +3,17 @@
 from collections.abc import Iterator
 
 from runner.campaign.campaign import CONCURRENCY
-from runner.campaign.config_problems import Problem
-from runner.campaign.stack_shape import ControllerName, LogSource, ServiceDefinition, StackShape
+from runner.campaign.config_problems import Problem, shown
+from runner.campaign.file_shape import level_text
+from runner.campaign.stack_shape import (
+    ControllerName,
+    LogSource,
+    ServerInfoCheck,
+    ServiceDefinition,
+    StackShape,
+)
 from runner.campaign.yaml_source import YamlSource
+from runner.campaign.yaml_values import KeyPath
 
 
 def stack_problems(shape: StackShape, source: YamlSource) -> Iterator[Problem]:
@@ -54,6 +62,22 @@ def _factor_problems(shape: StackShape, source: YamlSource) -> Iterator[Problem]
             if effect and effect.verify and service.server_info is None:
                 place = source.place_of_key((*path, "verify"))
                 yield Problem(place, "the service offers no server_info to verify the level with")
+            for index, check in enumerate(effect.verify if effect else ()):
+                when_path = (*path, "verify", str(index), "when")
+                yield from _unknown_conditions(check, shape, source, when_path)
             if effect and effect.exercise and service.metrics is None:
                 place = source.place_of_key((*path, "exercise"))
                 yield Problem(place, "the service offers no metrics to see the level exercised")
+
+
+def _unknown_conditions(
+    check: ServerInfoCheck, shape: StackShape, source: YamlSource, path: KeyPath
+) -> Iterator[Problem]:
+    for factor, level in check.when.items():
+        levels = [level_text(own) for own in shape.factors.get(factor, ())]
+        if not levels:
+            place = source.place_of_key((*path, factor))
+            yield Problem(place, "unknown factor", factor, tuple(shape.factors))
+        elif level_text(level) not in levels:
+            place = source.place_of_value((*path, factor))
+            yield Problem(place, f"unknown level of {factor}", shown(level), levels)

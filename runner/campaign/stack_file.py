@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from runner.campaign.campaign import CONCURRENCY, Levels
 from runner.campaign.config_problems import raise_problems
 from runner.campaign.file_shape import LevelValue, level_text, read_shape
+from runner.campaign.matrix import matches
 from runner.campaign.stack_checks import stack_problems
 from runner.campaign.stack_shape import LevelEffect, ServiceDefinition, StackShape
 from runner.campaign.yaml_source import YamlSource, read_yaml
@@ -41,12 +42,13 @@ class Stack:
     source_text: str
 
     def effects_of(self, levels: Levels) -> tuple[tuple[str, LevelEffect], ...]:
-        """(factor, effect) in the order of `levels`; the concurrency is the client's and absent.
+        """(factor, effect) in the order of `levels`, with the proofs that hold for these levels.
 
-        Raises KeyError for a level that the file does not define: `check_campaign_on_stack` first.
+        The concurrency is the client's, and absent. Raises KeyError for a level that the file does
+        not define: `check_campaign_on_stack` first.
         """
         return tuple(
-            (factor, self.factors[factor][level_text(level)])
+            (factor, _applicable(self.factors[factor][level_text(level)], levels))
             for factor, level in levels.items()
             if factor != CONCURRENCY
         )
@@ -105,3 +107,9 @@ def stack_of(source: YamlSource) -> Stack:
         source_path=source.path,
         source_text=source.text,
     )
+
+
+def _applicable(effect: LevelEffect, levels: Levels) -> LevelEffect:
+    """The effect without the proofs that ask for other levels."""
+    verify = tuple(check for check in effect.verify if matches(levels, check.when))
+    return effect.model_copy(update={"verify": verify})

@@ -79,10 +79,14 @@ class ServiceDefinition(Shape):
 
 
 class ServerInfoCheck(Shape):
-    """Proof of a level: what the server reports at a dotted path, where * is any key or index."""
+    """Proof of a level: what the server reports at a dotted path, where * is any key or index.
+
+    `when` names levels of other factors without which the report has no such entry, or another.
+    """
 
     server_info: Text
     equals: Level
+    when: Mapping[Name, Level] = Field(default_factory=dict)
 
 
 class CounterCheck(Shape):

@@ -46,6 +46,17 @@ def test_the_effects_of_an_arm_come_in_the_order_of_its_factors() -> None:
     assert effects[2][1].verify == (ServerInfoCheck(server_info="keys", equals="bf16"),)
 
 
+def test_a_proof_is_asked_only_where_its_other_levels_stand() -> None:
+    text = spoiled(STACK, "equals: bf16}", "equals: bf16, when: {cache: on}}")
+    levels: Levels = {"keys": "bf16", "cache": "on", "concurrency": 80}
+
+    def proofs(asked: Levels) -> int:
+        return len(dict(stack(text).effects_of(asked))["keys"].verify)
+
+    assert proofs(levels) == 1
+    assert proofs({**levels, "cache": "off"}) == 0
+
+
 def test_launch_settings_are_all_arguments_and_variables_of_the_levels() -> None:
     settings = stack().launch_settings({"keys": "bf16", "cache": "on", "pool": "dtype-aware"})
 
@@ -145,6 +156,16 @@ def test_a_service_that_others_start_needs_only_its_address() -> None:
             "equals: fp8",
             "equal: fp8",
             "14:61: unknown key; found equal; allowed: server_info, equals",
+        ),
+        (
+            "equals: fp8}",
+            "equals: fp8, when: {cash: on}}",
+            "14:81: unknown factor; found cash; allowed: keys, cache, pool; did you mean cache?",
+        ),
+        (
+            "equals: fp8}",
+            "equals: fp8, when: {cache: of}}",
+            "14:88: unknown level of cache; found of; allowed: on, off",
         ),
         (
             "[--cache]",
