@@ -1,0 +1,119 @@
+"""One cell of the matrix: the runs of one arm, summed up; knows neither the store nor the page.
+
+Only runs that are done count; the others are kept apart, each with its reason.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.wording import counted_noun
+from db.reads.campaigns import ArmFacts
+from db.reads.runs import RunCounts
+from db.vocabulary import RunState
+from runner.evidence.counts import SessionCounts, counted, pooled
+
+ENOUGH_SESSIONS = 59
+"""So many clean sessions show, at 95 %, that a rate of 5 % would have been seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellReading:
+    """`done` counts; `left_out` ended otherwise; `waiting` runs were not started."""
+
+    arm: ArmFacts
+    counts: SessionCounts
+    done: tuple[RunCounts, ...]
+    active: RunCounts | None
+    left_out: tuple[RunCounts, ...]
+    waiting: int
+
+    @property
+    def has_evidence(self) -> bool:
+        return self.counts.all > 0
+
+    @property
+    def has_too_few(self) -> bool:
+        return self.counts.gave_evidence < ENOUGH_SESSIONS
+
+    @property
+    def rate(self) -> float:
+        """Corrupt among all sessions: what is certain whatever the silent ones would have shown."""
+        rate = self.counts.corrupt_of_all
+        return 0.0 if rate is None else rate.value
+
+    @property
+    def high_limit(self) -> float:
+        """The upper 95 % limit if every silent session had been corrupt."""
+        bounds = self.counts.bounds
+        return 1.0 if bounds is None else bounds.wilson().high
+
+    @property
+    def silent_share(self) -> float:
+        rate = self.counts.silent_of_all
+        return 0.0 if rate is None else rate.value
+
+    @property
+    def wedge_requests(self) -> int:
+        return sum(run.wedge_requests for run in self.done)
+
+    @property
+    def wedge_lines(self) -> int:
+        return sum(run.wedge_lines for run in self.done)
+
+    @property
+    def is_wedged(self) -> bool:
+        return any(run.wedges or run.wedge_requests for run in self.done)
+
+
+def counts_of(run: RunCounts, corrupt_outcomes: Sequence[str]) -> SessionCounts:
+    """The counters of one run, read by the campaign's own list of what is corrupt."""
+    return counted(run.counts, corrupt=corrupt_outcomes)
+
+
+def pooled_counts(runs: Iterable[RunCounts], corrupt_outcomes: Sequence[str]) -> SessionCounts:
+    return pooled((counts_of(run, corrupt_outcomes) for run in runs), corrupt=corrupt_outcomes)
+
+
+def read_cells(
+    arms: Sequence[ArmFacts], runs: Sequence[RunCounts], corrupt_outcomes: Sequence[str]
+) -> list[CellReading]:
+    """One reading an arm, in the order of the arms."""
+    by_arm: dict[int, list[RunCounts]] = {arm.id: [] for arm in arms}
+    for run in runs:
+        by_arm.setdefault(run.arm_id, []).append(run)
+    return [_read_cell(arm, by_arm[arm.id], corrupt_outcomes) for arm in arms]
+
+
+def _read_cell(
+    arm: ArmFacts, runs: Sequence[RunCounts], corrupt_outcomes: Sequence[str]
+) -> CellReading:
+    done = tuple(run for run in runs if run.run_state is RunState.DONE)
+    active = [run for run in runs if run.run_state.is_active]
+    ended = [run for run in runs if run.run_state.is_terminal]
+    return CellReading(
+        arm=arm,
+        counts=pooled_counts(done, corrupt_outcomes),
+        done=done,
+        active=active[-1] if active else None,
+        left_out=tuple(run for run in ended if run.run_state is not RunState.DONE),
+        waiting=sum(run.run_state is RunState.PLANNED for run in runs),
+    )
+
+
+def worst_cell(cells: Iterable[CellReading]) -> CellReading | None:
+    """The cell with the highest corrupt rate among those with finished runs; of equals, more n."""
+    measured = [cell for cell in cells if cell.has_evidence]
+    return max(measured, key=lambda cell: (cell.rate, cell.counts.all), default=None)
+
+
+def left_out_words(runs: Iterable[RunCounts]) -> str:
+    """`1 run invalid, 2 runs stopped`; "" where every run that ended counts."""
+    numbers = {state: 0 for state in RunState if state.is_terminal}
+    for run in runs:
+        if run.run_state in numbers:
+            numbers[run.run_state] += 1
+    return ", ".join(
+        f"{counted_noun(number, 'run')} {state}"
+        for state, number in numbers.items()
+        if number and state is not RunState.DONE
+    )

@@ -1,0 +1,53 @@
+"""Which campaign a page is about: the address says so, else what this tab looked at last.
+
+The address may name it outright, or a run or a session of it. Raises UnknownIdError where the
+address names something that is not there.
+"""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from app import reads_cache
+from app.links import ComparePlace, MatrixPlace, RunPlace, SessionPlace, read_place
+from db.vocabulary import RunState
+
+_LAST = "campaign looked at last"
+
+
+def named_campaign(parameters: Mapping[str, str]) -> int | None:
+    """The campaign that the address names, by itself or through a run or a session."""
+    session = read_place(SessionPlace, parameters).place.session
+    if session is not None:
+        return reads_cache.campaign_of_session(session)
+    compared = read_place(ComparePlace, parameters).place
+    run = read_place(RunPlace, parameters).place.run or compared.b or compared.a
+    if run is not None:
+        return reads_cache.campaign_of_run(run)
+    return read_place(MatrixPlace, parameters).place.campaign
+
+
+def current_campaign(parameters: Mapping[str, str]) -> int | None:
+    """The campaign to show: named, or looked at last, or in work, or the newest; None: none yet."""
+    named = named_campaign(parameters)
+    if named is None:
+        named = _looked_at_last() or _in_work() or _newest()
+    if named is not None:
+        st.session_state[_LAST] = named
+    return named
+
+
+def _looked_at_last() -> int | None:
+    last = st.session_state.get(_LAST)
+    known = {campaign.id for campaign in reads_cache.overview().campaigns}
+    return last if isinstance(last, int) and last in known else None
+
+
+def _in_work() -> int | None:
+    active = [run for run in reads_cache.overview().runs if RunState(run.state).is_active]
+    return max(active, key=lambda run: run.last_moved_at_us).campaign_id if active else None
+
+
+def _newest() -> int | None:
+    campaigns = reads_cache.overview().campaigns
+    return campaigns[0].id if campaigns else None

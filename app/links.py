@@ -1,0 +1,166 @@
+"""The address is the state: how each page's address is read and written; knows no store.
+
+An unknown value never fails: the default stands in and a sentence says what was ignored. Parameters
+that a page does not own are left alone, for the browser's Back brings foreign ones along.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, TypeVar
+from urllib.parse import urlencode
+
+from db.identifiers import IdKind, format_id, parse_id
+from db.vocabulary import CORRUPT_OUTCOMES, Outcome, OutcomeClass
+
+
+class Metric(StrEnum):
+    """What the matrix colours."""
+
+    CORRUPT = "corrupt"
+    SILENT = "silent"
+    WEDGES = "wedges"
+
+
+class ConfigView(StrEnum):
+    """How much of two configurations is shown side by side."""
+
+    DIFFERENCES = "differences"
+    ALL = "all"
+
+
+class SessionFilter(StrEnum):
+    """Which sessions of a run are listed: all, a class of outcomes, or one outcome."""
+
+    ALL = "all"
+    CORRUPT = "corrupt"
+    SILENT = "silent"
+    CLEAN = "clean"
+    LEAK = "leak"
+    NO_TOOL = "no_tool"
+    MALFORMED = "malformed"
+    WRONG = "wrong"
+    DEGENERATE = "degenerate"
+    ERROR = "error"
+    DONE = "done"
+    MAXROUNDS = "maxrounds"
+    HARNESS_ERROR = "harness_error"
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The outcomes that pass; none named means that all do."""
+        if self is SessionFilter.ALL:
+            return ()
+        if self is SessionFilter.CORRUPT:
+            return CORRUPT_OUTCOMES
+        if self in (SessionFilter.SILENT, SessionFilter.CLEAN):
+            wanted = OutcomeClass(self.value)
+            return tuple(outcome for outcome in Outcome if outcome.outcome_class is wanted)
+        return (Outcome(self.value),)
+
+
+def _ids(kind: IdKind) -> dict[str, Callable[[Any], object]]:
+    def read(text: str) -> int:
+        row_id = parse_id(kind, text)
+        if row_id is None:
+            raise ValueError(text)
+        return row_id
+
+    return {"read": read, "write": lambda row_id: format_id(kind, row_id)}
+
+
+def _words(kind: type[StrEnum]) -> dict[str, Callable[[Any], object]]:
+    return {"read": kind, "write": str}
+
+
+_CAMPAIGNS = _ids(IdKind.CAMPAIGN)
+_ARMS = _ids(IdKind.ARM)
+_RUNS = _ids(IdKind.RUN)
+_SESSIONS = _ids(IdKind.SESSION)
+_FILE_NAMES: dict[str, Callable[[Any], object]] = {"read": str, "write": str}
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignsPlace:
+    path: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixPlace:
+    path: ClassVar[str] = "matrix"
+    campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+    arm: int | None = field(default=None, metadata=_ARMS)
+    metric: Metric = field(default=Metric.CORRUPT, metadata=_words(Metric))
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    path: ClassVar[str] = "run"
+    run: int | None = field(default=None, metadata=_RUNS)
+    campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+    outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    path: ClassVar[str] = "session"
+    session: int | None = field(default=None, metadata=_SESSIONS)
+    outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePlace:
+    path: ClassVar[str] = "compare"
+    campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+    a: int | None = field(default=None, metadata=_RUNS)
+    b: int | None = field(default=None, metadata=_RUNS)
+    config: ConfigView = field(default=ConfigView.DIFFERENCES, metadata=_words(ConfigView))
+
+
+@dataclass(frozen=True, slots=True)
+class NewPlace:
+    path: ClassVar[str] = "new"
+    file: str | None = field(default=None, metadata=_FILE_NAMES)
+
+
+Place = CampaignsPlace | MatrixPlace | RunPlace | SessionPlace | ComparePlace | NewPlace
+P = TypeVar("P", CampaignsPlace, MatrixPlace, RunPlace, SessionPlace, ComparePlace, NewPlace)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed(Generic[P]):
+    """A place, and what was said about parameters that could not be read."""
+
+    place: P
+    ignored: tuple[str, ...] = ()
+
+
+def read_place(kind: type[P], parameters: Mapping[str, str]) -> Parsed[P]:
+    """The place that `parameters` name; never raises."""
+    found: dict[str, Any] = {}
+    ignored: list[str] = []
+    for parameter in fields(kind):
+        text = parameters.get(parameter.name)
+        if text is None:
+            continue
+        try:
+            found[parameter.name] = parameter.metadata["read"](text)
+        except ValueError:
+            ignored.append(f"{parameter.name}={text[:60]}")
+    return Parsed(kind(**found), tuple(ignored))
+
+
+def query_of(place: Place) -> dict[str, str]:
+    """The parameters that say what differs from the page's default."""
+    query = {}
+    for parameter in fields(place):
+        value = getattr(place, parameter.name)
+        if value is not None and value != parameter.default:
+            query[parameter.name] = parameter.metadata["write"](value)
+    return query
+
+
+def address_of(place: Place) -> str:
+    """Path and query, from the root of the dashboard."""
+    query = urlencode(query_of(place))
+    return f"/{place.path}" + (f"?{query}" if query else "")

@@ -1,0 +1,98 @@
+"""Metric samples as lines of a chart: named in plain words, in seconds from the first request.
+
+A value that was not scraped has no point: missing is not zero. Ranks of one tensor-parallel group
+repeat one number and are not added up; engines are.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from app.wording import SECOND_US
+
+REQUEST_GAUGES: Mapping[str, str] = {
+    "sglang:num_running_reqs": "running",
+    "sglang:num_queue_reqs": "queued",
+    "sglang:num_prefill_inflight_queue_reqs": "prefill in flight",
+    "sglang:num_decode_prealloc_queue_reqs": "waiting for memory",
+    "sglang:num_decode_transfer_queue_reqs": "in transfer queue",
+    "vllm:num_requests_running": "running",
+    "vllm:num_requests_waiting": "queued",
+    "llamacpp:requests_processing": "running",
+    "llamacpp:requests_deferred": "queued",
+}
+_REPEATING = ("tp_rank", "pp_rank", "moe_ep_rank")
+_COLUMNS = ["series", "seconds", "value"]
+
+
+def request_series(samples: pd.DataFrame, *, origin_us: int) -> pd.DataFrame:
+    """The gauges that count requests, as `series`, `seconds`, `value`."""
+    known = samples[samples["name"].isin(list(REQUEST_GAUGES))]
+    return _lines(known, REQUEST_GAUGES, origin_us)
+
+
+def named_series(samples: pd.DataFrame, *, origin_us: int) -> pd.DataFrame:
+    """Every series of the samples under its own name, as `series`, `seconds`, `value`."""
+    return _lines(samples, {name: name for name in samples["name"].unique()}, origin_us)
+
+
+def in_flight(spans: pd.DataFrame, *, origin_us: int, open_sessions: int = 0) -> pd.DataFrame:
+    """Sessions in flight as the client knows them: a step at each start and each end.
+
+    `open_sessions` started and have not ended, so the store does not have them yet; they are taken
+    to have been in flight since the first request.
+    """
+    started = pd.DataFrame({"at_us": spans["started_at_us"], "step": 1})
+    ended = pd.DataFrame({"at_us": spans["ended_at_us"], "step": -1})
+    steps = pd.concat([started, ended]).sort_values(["at_us", "step"], kind="stable")
+    return pd.DataFrame(
+        {
+            "series": "in flight (client)",
+            "seconds": (steps["at_us"] - origin_us) / SECOND_US,
+            "value": steps["step"].cumsum() + open_sessions,
+        }
+    )
+
+
+def _lines(samples: pd.DataFrame, words: Mapping[str, str], origin_us: int) -> pd.DataFrame:
+    if samples.empty:
+        return pd.DataFrame(columns=_COLUMNS)
+    frame = pd.DataFrame(
+        {
+            "name": samples["name"].map(words),
+            "service": samples["service"],
+            "engine": [_engine(labels) for labels in samples["labels"]],
+            "member": [_member(labels) for labels in samples["labels"]],
+            "seconds": (samples["at_us"] - origin_us) / SECOND_US,
+            "value": samples["value"],
+        }
+    )
+    once = frame.drop_duplicates(["name", "service", "engine", "member", "seconds"])
+    once = once.assign(series=_series_names(once))
+    summed = once.groupby(["series", "seconds"])["value"].sum()
+    return summed.reset_index()[_COLUMNS]
+
+
+def _series_names(frame: pd.DataFrame) -> list[str]:
+    """The name, with the service or the kind of engine where there is more than one."""
+    many_services = frame["service"].nunique() > 1
+    many_engines = frame["engine"].nunique() > 1
+    names = []
+    for name, service, engine in zip(frame["name"], frame["service"], frame["engine"], strict=True):
+        of = [service] if many_services else []
+        of += [engine] if many_engines and engine and not many_services else []
+        names.append(f"{name} · {of[0]}" if of else name)
+    return names
+
+
+def _engine(labels: Any) -> str:
+    return str(labels.get("engine_type", "")) if isinstance(labels, Mapping) else ""
+
+
+def _member(labels: Any) -> str:
+    """What tells one engine's sample from another's, ranks of one engine apart."""
+    if not isinstance(labels, Mapping):
+        return ""
+    kept = sorted((key, str(value)) for key, value in labels.items() if key not in _REPEATING)
+    return repr(kept)

@@ -1,0 +1,84 @@
+"""One campaign as arms by concurrency, each cell with its counts, and a drawer for one of them."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from app import reads_cache
+from app.campaign_progress import progress_of
+from app.cell_reading import read_cells
+from app.current_campaign import current_campaign
+from app.heat_cells import summary_sentence
+from app.links import CampaignsPlace, MatrixPlace, read_place
+from app.markdown_text import plain
+from app.widgets.campaign_head import (
+    campaign_badge,
+    campaign_token,
+    show_progress,
+    show_provenance,
+    verdict_badges,
+)
+from app.widgets.cell_drawer import show_drawer, show_no_cell
+from app.widgets.empty_pages import show_no_campaigns
+from app.widgets.matrix_parts import (
+    matrix_csv,
+    pick_metric,
+    show_heat_map,
+    show_left_out,
+    show_table,
+)
+from app.widgets.navigation import Crumb, breadcrumb, campaign_name, say_ignored
+from app.widgets.polling import BUSY_S, IDLE_S, redraw_on_change
+
+parsed = read_place(MatrixPlace, st.query_params.to_dict())
+campaign_id = current_campaign(st.query_params.to_dict())
+if campaign_id is None:
+    show_no_campaigns()
+    st.stop()
+
+board = reads_cache.board(campaign_id)
+place = replace(parsed.place, campaign=campaign_id)
+progress = progress_of(board.runs)
+readings = read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
+
+breadcrumb(Crumb("Campaigns", CampaignsPlace()), Crumb(campaign_name(board.campaign)))
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", width="content"):
+        st.title("Matrix", width="content", anchor=False)
+        st.markdown(f"{campaign_badge(progress)} {verdict_badges(board.verdicts)}", width="content")
+    st.download_button(
+        "Download CSV",
+        data=lambda: matrix_csv(readings),
+        file_name=f"{board.campaign.name}-matrix.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+say_ignored(parsed.ignored)
+st.markdown(f":gray[Question] {plain(board.campaign.question)}")
+show_progress(board, progress)
+
+left, right = st.columns([2, 1], gap="small")
+with left:
+    pick_metric(place)
+    show_heat_map(readings, place)
+    st.markdown(summary_sentence(readings))
+    st.caption(
+        "Each interval is Wilson 95 %; silent sessions count as clean at its lower and as corrupt "
+        "at its upper end. Sessions of one run are not independent: verdicts take the run as the "
+        "unit."
+    )
+    show_table(readings, place)
+with right:
+    chosen = next((cell for cell in readings if cell.arm.id == place.arm), None)
+    if chosen is None:
+        show_no_cell()
+    else:
+        baseline = next((cell for cell in readings if cell.arm.is_baseline), None)
+        show_drawer(board, chosen, baseline, place)
+show_left_out(board, [run for cell in readings for run in cell.left_out])
+show_provenance(board)
+redraw_on_change(
+    partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S
+)

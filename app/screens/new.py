@@ -1,0 +1,36 @@
+"""Queue a campaign file that lies on the server, after seeing the arms and what they will cost."""
+
+import streamlit as st
+
+from app.campaign_files import config_folder, file_names, plan_of, read_file
+from app.errors import NoConfigsError
+from app.links import CampaignsPlace, NewPlace, read_place
+from app.markdown_text import plain
+from app.widgets.navigation import Crumb, breadcrumb
+from app.widgets.new_parts import choose_file, choose_levels, choose_seed, queue_button, show_plan
+
+place = read_place(NewPlace, st.query_params.to_dict()).place
+breadcrumb(Crumb("Campaigns", CampaignsPlace()), Crumb("New"))
+st.title("New campaign", anchor=False)
+
+folder = config_folder()
+names = file_names(folder)
+if place.file is not None and place.file not in names:
+    st.caption(f"Ignored in the address: file={plain(place.file)}")
+left, right = st.columns([1, 2], gap="small")
+with left, st.container(border=True, gap="small"):
+    offered = read_file(folder, choose_file(names, place.file))
+    if offered.campaign is None:
+        st.error(plain(offered.problem, limit=2000), title="This file cannot be run")
+        st.stop()
+    levels = choose_levels(offered.campaign)
+    seed = choose_seed(offered.campaign)
+with right:
+    try:
+        plan = plan_of(offered, levels, order_seed=seed)
+    except NoConfigsError as error:
+        st.warning(plain(str(error)), title="Nothing to run with this choice")
+        st.stop()
+    queue_button(offered.name, levels=levels, order_seed=seed, sessions=plan.sessions)
+    show_plan(plan)
+st.caption(plain(f"Files: {folder.path.resolve() / 'campaigns'}. Only files that lie there run."))

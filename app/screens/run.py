@@ -1,0 +1,61 @@
+"""One run, live while it is driven: counts, curve, sessions, log events, and proof of its arm."""
+
+from functools import partial
+
+import streamlit as st
+
+from app import reads_cache
+from app.current_campaign import current_campaign
+from app.links import RunPlace, read_place
+from app.widgets.campaign_head import campaign_token, show_provenance
+from app.widgets.empty_pages import show_no_campaigns, show_no_runs
+from app.widgets.navigation import Crumb, breadcrumb, campaign_crumbs, cell_crumb, say_ignored
+from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change
+from app.widgets.run_evidence import show_launch, show_log_events, show_proof, show_sessions
+from app.widgets.run_parts import (
+    default_run,
+    pick_run,
+    show_head,
+    show_live,
+    show_warnings,
+    state_of_run,
+)
+from db.identifiers import IdKind, format_id
+
+parsed = read_place(RunPlace, st.query_params.to_dict())
+campaign_id = current_campaign(st.query_params.to_dict())
+if campaign_id is None:
+    show_no_campaigns()
+    st.stop()
+board = reads_cache.board(campaign_id)
+named = parsed.place.run
+run = default_run(board.runs) if named is None else board.run(named)
+breadcrumb(
+    *campaign_crumbs(board.campaign),
+    *([cell_crumb(campaign_id, board.arm(run.arm_id))] if run else []),
+    Crumb(format_id(IdKind.RUN, run.id) if run else "Run"),
+)
+if run is None:
+    show_no_runs("This campaign has planned nothing yet.")
+    redraw_on_change(partial(campaign_token, campaign_id), every_s=IDLE_S)
+    st.stop()
+
+show_head(board, run)
+say_ignored(parsed.ignored)
+pick_run(board, run)
+show_warnings(run)
+is_moving = not run.run_state.is_terminal
+live(partial(show_live, campaign_id, run.id), every_s=BUSY_S if is_moving else None)
+
+record = reads_cache.run_record(run)
+left, right = st.columns([3, 2], gap="small")
+with left:
+    show_sessions(board, run, RunPlace(run=run.id, outcome=parsed.place.outcome))
+with right:
+    show_proof(record)
+    show_log_events(run)
+    show_launch(record)
+show_provenance(board)
+redraw_on_change(
+    partial(state_of_run, campaign_id, run.id), every_s=BUSY_S if is_moving else IDLE_S
+)

@@ -1,0 +1,84 @@
+"""What stands at the head and the foot of every page about one campaign."""
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from app import reads_cache
+from app.campaign_progress import CampaignState, Progress
+from app.cell_reading import counts_of, left_out_words
+from app.links import RunPlace
+from app.markdown_text import badge, plain
+from app.reads_cache import Board
+from app.widgets.navigation import link_to
+from app.wording import corrupt_words, counted_noun, headline_badge
+from db.identifiers import IdKind, format_id
+from db.reads.campaigns import VerdictFacts
+from db.vocabulary import RunState
+from runner.evidence.wording import count_text, moment_text
+
+_STATE_BADGES = {
+    CampaignState.RUNNING: badge("running", colour="gray", icon=":material/play_circle:"),
+    CampaignState.DONE: badge("done", colour="gray", icon=":material/check:"),
+    CampaignState.WAITING: badge("waiting", colour="gray", icon=":material/more_horiz:"),
+    CampaignState.INCOMPLETE: badge("incomplete", colour="gray", icon=":material/stop_circle:"),
+}
+
+
+def campaign_badge(progress: Progress) -> str:
+    return _STATE_BADGES[progress.state]
+
+
+def campaign_token(campaign_id: int) -> Hashable:
+    """Changes whenever anything that a page about this campaign shows has changed."""
+    board = reads_cache.board(campaign_id)
+    runs = tuple((run.id, run.state, run.n_ended) for run in board.runs)
+    return runs, tuple(verdict.decided_at_us for verdict in board.verdicts)
+
+
+def show_progress(board: Board, progress: Progress) -> None:
+    """How far the campaign is, and what the run in work has shown so far."""
+    runs = f"{progress.runs_done} of {counted_noun(progress.runs_total, 'run')} done"
+    sessions = (
+        f"{count_text(progress.sessions_ended)} of "
+        f"{counted_noun(progress.sessions_planned, 'session')}"
+    )
+    if progress.state is not CampaignState.DONE:
+        st.progress(progress.share, text=f"{runs} · {sessions} ended")
+    run = progress.active
+    if run is None:
+        return
+    counts = counts_of(run, board.campaign.corrupt_outcomes)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        link_to(RunPlace(run=run.id), f"{format_id(IdKind.RUN, run.id)} {run.state}")
+        so_far = f"{run.n_ended} of {run.sessions_planned} ended"
+        if counts.all:
+            so_far += f" · corrupt so far {corrupt_words(counts).fraction}"
+        name = plain(board.arm(run.arm_id).name)
+        st.markdown(f"{name} :gray[· {so_far} · counts once it is done]", width="content")
+
+
+def verdict_badges(verdicts: list[VerdictFacts]) -> str:
+    """One chip a hypothesis, in Markdown; an unjudged one is named too."""
+    return " ".join(
+        headline_badge(verdict.headline, label=verdict.slug)
+        if verdict.headline
+        else badge(f"{verdict.slug} not judged", colour="gray", icon=":material/help:")
+        for verdict in verdicts
+    )
+
+
+def show_provenance(board: Board) -> None:
+    """As of when, from how much, what was left out, by which code."""
+    done = [run for run in board.runs if run.run_state is RunState.DONE]
+    sessions = sum(run.n_ended for run in done)
+    left_out = left_out_words(board.runs)
+    harness = sum(run.n_harness_error for run in done)
+    parts = [
+        f"As of {moment_text(reads_cache.now_us())}",
+        f"{counted_noun(sessions, 'session')} in {counted_noun(len(done), 'finished run')}",
+        f"left out: {left_out}" if left_out else "no run left out",
+        counted_noun(harness, "harness error"),
+        f"code {board.campaign.code_version}",
+    ]
+    st.caption(plain(" · ".join(parts)))

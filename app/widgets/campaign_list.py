@@ -1,0 +1,93 @@
+"""The list of campaigns, one bordered row each, newest first."""
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from app import reads_cache
+from app.campaign_progress import CampaignState, Progress, progress_of
+from app.cell_reading import CellReading, left_out_words, read_cells, worst_cell
+from app.links import MatrixPlace
+from app.markdown_text import plain
+from app.reads_cache import Overview
+from app.widgets.campaign_head import campaign_badge, verdict_badges
+from app.widgets.navigation import link_to
+from app.wording import ago_text, corrupt_words, counted_noun
+from db.identifiers import IdKind, format_id
+from db.reads.campaigns import CampaignFacts
+from db.reads.runs import RunCounts
+from runner.evidence.wording import count_text, silent_text
+
+_PAGE_ROWS = 20
+
+
+def show_campaigns(overview: Overview) -> None:
+    total = len(overview.campaigns)
+    pages = -(-total // _PAGE_ROWS)
+    page = st.pagination(pages, key="campaigns page") if pages > 1 else 1
+    for campaign in overview.campaigns[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]:
+        _show_campaign(overview, campaign)
+
+
+def overview_token() -> Hashable:
+    """Changes whenever a row of the list, or the queue, has changed."""
+    overview = reads_cache.overview()
+    work = reads_cache.work_now()
+    return (
+        len(overview.campaigns),
+        tuple((run.id, run.state, run.n_ended) for run in overview.runs),
+        tuple(verdict.decided_at_us for verdict in overview.verdicts),
+        tuple(
+            (request.id, request.state, request.stop_requested) for request in work.open_requests
+        ),
+    )
+
+
+def _show_campaign(overview: Overview, campaign: CampaignFacts) -> None:
+    runs = [run for run in overview.runs if run.campaign_id == campaign.id]
+    progress = progress_of(runs)
+    cells = read_cells(
+        [arm for arm in overview.arms if arm.campaign_id == campaign.id],
+        runs,
+        campaign.corrupt_outcomes,
+    )
+    with st.container(border=True, gap="xsmall"):
+        name, worst, moved = st.columns([5, 3, 2], gap="small")
+        with name:
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                place = MatrixPlace(campaign=campaign.id)
+                link_to(place, f"**{plain(campaign.name)}**")
+                about = f":gray[{format_id(IdKind.CAMPAIGN, campaign.id)} · {campaign.stack}]"
+                st.markdown(f"{about} {campaign_badge(progress)}", width="content")
+            st.markdown(plain(campaign.question))
+            verdicts = [v for v in overview.verdicts if v.campaign_id == campaign.id]
+            if verdicts:
+                st.markdown(verdict_badges(verdicts))
+        with worst:
+            _show_worst(campaign, worst_cell(cells))
+        with moved:
+            _show_moved(progress, runs)
+
+
+def _show_worst(campaign: CampaignFacts, worst: CellReading | None) -> None:
+    st.caption("Worst cell")
+    if worst is None:
+        st.markdown(":gray[no finished run yet]")
+        return
+    words = corrupt_words(worst.counts)
+    silent = silent_text(worst.counts)
+    wedged = " · wedged" if worst.is_wedged else ""
+    st.markdown(f"**{words.fraction}** {words.rate}" + (f" · {silent}" if silent else "") + wedged)
+    link_to(MatrixPlace(campaign=campaign.id, arm=worst.arm.id), plain(worst.arm.name))
+
+
+def _show_moved(progress: Progress, runs: list[RunCounts]) -> None:
+    st.caption(f"{progress.runs_done} of {counted_noun(progress.runs_total, 'run')} done")
+    if progress.state is not CampaignState.DONE:
+        st.progress(progress.share)
+    ended, planned = count_text(progress.sessions_ended), count_text(progress.sessions_planned)
+    st.markdown(f"{ended} of {planned} sessions")
+    if progress.last_moved_at_us is not None:
+        ago = ago_text(progress.last_moved_at_us, now_us=reads_cache.now_us())
+        left_out = left_out_words(runs)
+        st.caption(f"moved {ago}" + (f" · {left_out}" if left_out else ""))

@@ -1,0 +1,34 @@
+"""Pages that have nothing to show yet: why, and the one next step."""
+
+import streamlit as st
+
+from app.errors import AppError
+from app.links import NewPlace
+from app.reads_cache import overview
+from app.widgets.navigation import link_to
+from app.widgets.polling import redraw_on_change
+
+
+def show_no_campaigns() -> None:
+    """The store is there and holds no campaign; the page redraws itself when one appears."""
+    with st.container(border=True, gap="small"):
+        st.markdown("##### No campaign yet")
+        st.markdown(
+            "A campaign appears here when a worker begins it. Queue one of the files on this "
+            "server, or start one at a terminal with `decisive run FILE`."
+        )
+        link_to(NewPlace(), "Choose a campaign file", icon=":material/add:")
+    redraw_on_change(_campaign_count, every_s=2.0)
+
+
+def show_no_runs(sentence: str) -> None:
+    with st.container(border=True, gap="small"):
+        st.markdown("##### No run to show")
+        st.markdown(sentence)
+
+
+def _campaign_count() -> int:
+    try:
+        return len(overview().campaigns)
+    except AppError:
+        return -1

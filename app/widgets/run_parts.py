@@ -1,0 +1,230 @@
+"""Parts of the run page: its head, what is wrong with it, and the numbers that move."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app import reads_cache
+from app.cell_reading import counts_of
+from app.figures.timeline import Band, Mark, run_timeline
+from app.links import ComparePlace, RunPlace
+from app.markdown_text import plain
+from app.metric_series import REQUEST_GAUGES, in_flight, request_series
+from app.palette import palette_for
+from app.reads_cache import Board
+from app.run_clock import elapsed_s, open_sessions, run_origin_us, seconds_into
+from app.widgets.launch_desk import request_of_campaign, stop_button
+from app.widgets.navigation import link_to, stay_at
+from app.wording import corrupt_words, flag_words, levels_text, state_badge
+from db.identifiers import IdKind, format_id
+from db.reads.runs import RunCounts
+from db.vocabulary import RunState
+from runner.evidence.counts import SessionCounts
+from runner.evidence.summary_lines import summary_lines
+from runner.evidence.wording import (
+    count_text,
+    duration_text,
+    moment_text,
+    percent_text,
+    rounded,
+)
+
+
+def default_run(runs: Sequence[RunCounts]) -> RunCounts | None:
+    """The run in work, else the one that moved last, else the first that is planned."""
+    begun = [run for run in runs if run.run_state is not RunState.PLANNED]
+    active = [run for run in begun if run.run_state.is_active]
+    return max(active or begun, key=lambda run: run.last_moved_at_us, default=None) or next(
+        iter(runs), None
+    )
+
+
+def state_of_run(campaign_id: int, run_id: int) -> str:
+    return reads_cache.board(campaign_id).run(run_id).state
+
+
+def show_head(board: Board, run: RunCounts) -> None:
+    arm = board.arm(run.arm_id)
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            st.title(format_id(IdKind.RUN, run.id), width="content", anchor=False)
+            st.markdown(f"{state_badge(run.run_state)} {plain(arm.name)}", width="content")
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            _show_actions(board, run)
+    parts = [levels_text(arm.levels), f"block {run.block + 1}", f"attempt {run.attempt}"]
+    if run.worker:
+        parts.append(f"worker {run.worker}")
+    if run.started_at_us:
+        parts.append(f"began {moment_text(run.started_at_us)}")
+    st.caption(plain(" · ".join(parts)))
+
+
+def pick_run(board: Board, run: RunCounts) -> None:
+    """All runs of the campaign; the choice goes into the address."""
+    ids = [each.id for each in board.runs]
+    key = f"run picker {run.id}"
+
+    def remember() -> None:
+        stay_at(RunPlace(run=st.session_state[key]))
+
+    words = {each.id: _picker_words(board, each) for each in board.runs}
+    st.selectbox(
+        "Run",
+        ids,
+        index=ids.index(run.id),
+        format_func=lambda run_id: words[run_id],
+        key=key,
+        on_change=remember,
+    )
+
+
+def show_warnings(run: RunCounts) -> None:
+    """What a reader must know before the counts."""
+    reason = plain(run.reason or "No reason was recorded.")
+    kept = f"Its {run.n_ended} sessions are kept and stand outside all rates."
+    if run.run_state is RunState.INVALID:
+        st.warning(f"{reason}  \n{kept}", title="Invalid: the evidence does not count")
+    elif run.run_state is RunState.FAILED:
+        st.warning(f"{reason}  \n{kept}", title="Failed by our own fault")
+    elif run.run_state is RunState.STOPPED:
+        st.info(f"{reason}  \n{kept} Its cell is run again whole.", title="Stopped")
+    if run.flags:
+        st.warning(plain(f"Mind: {flag_words(run.flags)}."))
+
+
+def show_live(campaign_id: int, run_id: int) -> None:
+    """Counters, the curve and the five lines; drawn again every two seconds while the run moves."""
+    board = reads_cache.board(campaign_id)
+    run = board.run(run_id)
+    counts = counts_of(run, board.campaign.corrupt_outcomes)
+    _show_counters(run, counts)
+    if run.run_state.is_active:
+        ended = f"{run.n_ended} of {run.sessions_planned} sessions ended"
+        st.progress(min(1.0, run.n_ended / max(1, run.sessions_planned)), text=ended)
+    if run.driving_at_us is not None:
+        _show_curve(board, run)
+    st.code("\n".join(_five_lines(run, counts)), language=None)
+    if run.run_state.is_active:
+        st.caption(f"As of {moment_text(reads_cache.now_us())}, every 2 s")
+
+
+def _show_actions(board: Board, run: RunCounts) -> None:
+    baseline = _baseline_run(board, run)
+    if baseline is not None:
+        place = ComparePlace(a=baseline.id, b=run.id)
+        link_to(place, "Compare with the baseline", icon=":material/compare_arrows:")
+    if not run.run_state.is_active:
+        return
+    request = request_of_campaign(board.campaign.id)
+    if request is None:
+        st.caption("Started at a terminal: stop it there.", width="content")
+    else:
+        stop_button(request, key=f"stop run {run.id}")
+
+
+def _baseline_run(board: Board, run: RunCounts) -> RunCounts | None:
+    """A finished run of the baseline, of the same block where there is one."""
+    arms = {arm.id for arm in board.arms if arm.is_baseline} - {run.arm_id}
+    done = [each for each in board.runs if each.arm_id in arms and each.state == RunState.DONE]
+    same_block = [each for each in done if each.block == run.block]
+    return next(iter(same_block or done), None)
+
+
+def _picker_words(board: Board, run: RunCounts) -> str:
+    name = board.arm(run.arm_id).name
+    return f"{format_id(IdKind.RUN, run.id)} · {name} · block {run.block + 1} · {run.state}"
+
+
+def _show_counters(run: RunCounts, counts: SessionCounts) -> None:
+    so_far = " so far" if run.run_state.is_active else ""
+    words = corrupt_words(counts)
+    elapsed = elapsed_s(run, now_us=reads_cache.now_us())
+    silent = counts.silent_of_all
+    boxes = st.columns(6)
+    boxes[0].metric("Sessions ended", f"{run.n_ended} of {run.sessions_planned}", border=True)
+    boxes[1].metric(
+        f"Corrupt{so_far}",
+        words.fraction if counts.all else "–",
+        words.rate or None,
+        delta_color="orange" if counts.corrupt else "blue",
+        delta_arrow="off",
+        border=True,
+    )
+    boxes[2].metric(
+        f"Silent{so_far}",
+        f"{counts.silent}/{counts.all}" if counts.all else "–",
+        percent_text(silent) if silent is not None and silent.count else None,
+        delta_color="violet",
+        delta_arrow="off",
+        border=True,
+    )
+    peak = "unknown" if run.peak_running is None else rounded(run.peak_running, 0)
+    boxes[3].metric("Peak running", peak, border=True)
+    boxes[4].metric(
+        "Wedge requests",
+        count_text(run.wedge_requests),
+        f"{run.wedge_lines:,} lines" if run.wedge_lines else None,
+        delta_color="violet",
+        delta_arrow="off",
+        border=True,
+    )
+    wall = "–" if elapsed is None else duration_text(elapsed)
+    boxes[5].metric("Wall time", wall, border=True)
+
+
+def _show_curve(board: Board, run: RunCounts) -> None:
+    spans = reads_cache.session_spans(run.id)
+    origin_us = run_origin_us(run, spans)
+    still_open = open_sessions(run, board.arm(run.arm_id).concurrency)
+    samples = reads_cache.metric_samples(run.id, list(REQUEST_GAUGES))
+    lines = pd.concat(
+        [
+            in_flight(spans, origin_us=origin_us, open_sessions=still_open),
+            request_series(samples, origin_us=origin_us),
+        ]
+    )
+    if lines.empty:
+        st.caption("No session has ended and no metric was scraped yet.")
+        return
+    corrupt = spans[spans["outcome"].isin(board.campaign.corrupt_outcomes)]
+    st.plotly_chart(
+        run_timeline(
+            lines,
+            corrupt_at_s=[seconds_into(at, origin_us) for at in corrupt["ended_at_us"]],
+            bands=_wedge_bands(run, origin_us),
+            marks=_marks(run, origin_us),
+            palette=palette_for(st.context.theme.type),
+        ),
+        config={"displayModeBar": False},
+        key="run curve",
+        alt="Requests in flight and on the server over the seconds of this run",
+    )
+
+
+def _wedge_bands(run: RunCounts, origin_us: int) -> list[Band]:
+    until = run.ended_at_us or reads_cache.now_us()
+    bands = []
+    for wedge in reads_cache.run_record(run).wedges:
+        start_s = seconds_into(wedge.started_at_us, origin_us)
+        end_s = seconds_into(wedge.ended_at_us or until, origin_us)
+        bands.append(Band(start_s, end_s, f"wedge, {duration_text(end_s - start_s)}"))
+    return bands
+
+
+def _marks(run: RunCounts, origin_us: int) -> list[Mark]:
+    if run.ended_at_us is None:
+        return []
+    return [Mark(seconds_into(run.ended_at_us, origin_us), run.state)]
+
+
+def _five_lines(run: RunCounts, counts: SessionCounts) -> Sequence[str]:
+    return summary_lines(
+        counts,
+        wall_s=elapsed_s(run, now_us=reads_cache.now_us()),
+        peak_running=run.peak_running,
+        wedge_lines=run.wedge_lines,
+        wedge_requests=run.wedge_requests,
+    )

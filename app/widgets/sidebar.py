@@ -1,0 +1,70 @@
+"""The part of the sidebar below the menu: the campaign that is shown, and who works on what."""
+
+from contextlib import suppress
+
+import streamlit as st
+
+from app import reads_cache
+from app.current_campaign import current_campaign
+from app.errors import AppError, UnknownIdError
+from app.links import MatrixPlace
+from app.markdown_text import plain
+from app.widgets.navigation import go_to
+from app.widgets.polling import live
+from app.wording import SECOND_US
+from db.identifiers import IdKind, format_id
+from db.reads.work import WorkerFacts
+from runner.evidence.wording import duration_text
+
+SILENT_AFTER_S = 15.0
+"""Three heartbeats: a worker beats every five seconds."""
+
+
+def show_sidebar() -> None:
+    """Raises NoStoreError, UnreadableStoreError."""
+    with st.sidebar:
+        with suppress(UnknownIdError):  # the page itself says that its address names nothing
+            _show_picker()
+        live(_show_workers, every_s=5.0)
+
+
+def _show_picker() -> None:
+    campaigns = {campaign.id: campaign for campaign in reads_cache.overview().campaigns}
+    current = current_campaign(st.query_params.to_dict())
+    if not campaigns or current is None:
+        return
+    ids = list(campaigns)
+    picked = st.selectbox(
+        "Campaign",
+        ids,
+        index=ids.index(current) if current in ids else 0,
+        format_func=lambda key: f"{format_id(IdKind.CAMPAIGN, key)} · {campaigns[key].name}",
+        key=f"campaign picker {current}",
+    )
+    if picked is not None and picked != current:
+        go_to(MatrixPlace(campaign=picked))
+
+
+def _show_workers() -> None:
+    try:
+        now = reads_cache.work_now()
+    except AppError:
+        return
+    alive = [worker for worker in now.workers if worker.ended_at_us is None]
+    if not alive:
+        st.caption("No worker runs. Start one: `decisive worker`")
+    for worker in alive[:4]:
+        st.caption(worker_line(worker, now_us=now.read_at_us))
+    queued = sum(request.state == "queued" for request in now.open_requests)
+    if queued:
+        st.caption(f"{queued} queued")
+
+
+def worker_line(worker: WorkerFacts, *, now_us: int) -> str:
+    """`w-1 driving r-3, heartbeat 2 s ago`, or that it has been silent for too long."""
+    age_s = max(0.0, (now_us - worker.heartbeat_at_us) / SECOND_US)
+    if age_s > SILENT_AFTER_S:
+        silent = f"Worker {plain(worker.name)} silent for {duration_text(age_s)}"
+        return f":orange[:material/warning: {silent}]  \nIf it died, start `decisive worker`"
+    doing = plain(worker.doing) if worker.doing else "idle"
+    return f"Worker {plain(worker.name)} {doing}  \nheartbeat {duration_text(age_s)} ago"

@@ -1,0 +1,143 @@
+"""What the list of campaigns shows: who they are, how far they got, what was judged.
+
+Reads run counters and verdicts only, never a session.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from db.reads.relations import (
+    ARM,
+    CAMPAIGN,
+    HYPOTHESIS,
+    RUN,
+    SESSION,
+    VERDICT,
+    columns_of,
+    value_or_none,
+    values,
+)
+from db.tables import Json, JsonList
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignFacts:
+    id: int
+    name: str
+    question: str
+    stack: str
+    source_path: str
+    order_seed: int
+    corrupt_outcomes: JsonList
+    created_at_us: int
+    code_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictFacts:
+    """A hypothesis and the newest judgement of it, where there is one."""
+
+    campaign_id: int
+    hypothesis_id: int
+    slug: str
+    claim: str
+    predict: str
+    tolerate: float
+    arm_id: int
+    versus_arm_id: int
+    headline: str | None
+    sentence: str | None
+    reasons: JsonList | None
+    decided_at_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFacts:
+    """One arm; `levels` maps each factor to its level, `concurrency` among them."""
+
+    id: int
+    campaign_id: int
+    position: int
+    name: str
+    levels: Json
+    tag: str | None
+    concurrency: int
+    sessions_per_run: int
+    is_baseline: bool
+
+
+def campaigns(connection: Connection, *, limit: int = 200) -> list[CampaignFacts]:
+    """Newest first."""
+    statement = (
+        select(*columns_of(CAMPAIGN, CampaignFacts)).order_by(CAMPAIGN.c.id.desc()).limit(limit)
+    )
+    return values(CampaignFacts, connection.execute(statement))
+
+
+def campaign(connection: Connection, campaign_id: int) -> CampaignFacts | None:
+    statement = select(*columns_of(CAMPAIGN, CampaignFacts)).where(CAMPAIGN.c.id == campaign_id)
+    return value_or_none(CampaignFacts, connection.execute(statement).one_or_none())
+
+
+def campaign_source(connection: Connection, campaign_id: int) -> str | None:
+    """The text of the campaign file as it was when the campaign was registered."""
+    statement = select(CAMPAIGN.c.source_text).where(CAMPAIGN.c.id == campaign_id)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def campaign_of_run(connection: Connection, run_id: int) -> int | None:
+    statement = select(RUN.c.campaign_id).where(RUN.c.id == run_id)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def campaign_of_session(connection: Connection, session_id: int) -> int | None:
+    statement = (
+        select(RUN.c.campaign_id)
+        .join_from(SESSION, RUN, RUN.c.id == SESSION.c.run_id)
+        .where(SESSION.c.id == session_id)
+    )
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def arms(connection: Connection, campaign_ids: Sequence[int]) -> list[ArmFacts]:
+    """The arms of the campaigns named, in the order of their files."""
+    statement = (
+        select(*columns_of(ARM, ArmFacts))
+        .where(ARM.c.campaign_id.in_(campaign_ids))
+        .order_by(ARM.c.campaign_id, ARM.c.position)
+    )
+    return values(ArmFacts, connection.execute(statement))
+
+
+def verdicts(connection: Connection, campaign_ids: Sequence[int]) -> list[VerdictFacts]:
+    """Each hypothesis of the campaigns named, with its newest verdict or None for its fields."""
+    newest = (
+        select(VERDICT.c.hypothesis_id, func.max(VERDICT.c.id).label("id"))
+        .join_from(HYPOTHESIS, VERDICT, VERDICT.c.hypothesis_id == HYPOTHESIS.c.id)
+        .where(HYPOTHESIS.c.campaign_id.in_(campaign_ids))
+        .group_by(VERDICT.c.hypothesis_id)
+        .subquery()
+    )
+    statement = (
+        select(
+            HYPOTHESIS.c.campaign_id,
+            HYPOTHESIS.c.id.label("hypothesis_id"),
+            HYPOTHESIS.c.slug,
+            HYPOTHESIS.c.claim,
+            HYPOTHESIS.c.predict,
+            HYPOTHESIS.c.tolerate,
+            HYPOTHESIS.c.arm_id,
+            HYPOTHESIS.c.versus_arm_id,
+            VERDICT.c.headline,
+            VERDICT.c.sentence,
+            VERDICT.c.reasons,
+            VERDICT.c.decided_at_us,
+        )
+        .join_from(HYPOTHESIS, newest, newest.c.hypothesis_id == HYPOTHESIS.c.id, isouter=True)
+        .join(VERDICT, VERDICT.c.id == newest.c.id, isouter=True)
+        .where(HYPOTHESIS.c.campaign_id.in_(campaign_ids))
+        .order_by(HYPOTHESIS.c.campaign_id, HYPOTHESIS.c.id)
+    )
+    return values(VerdictFacts, connection.execute(statement))

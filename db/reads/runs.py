@@ -1,0 +1,155 @@
+"""Runs with their counters, which the recorder keeps session by session; reads no session.
+
+`RunCounts` is what the matrix and every list of runs need; `RunFacts` adds what one run's page
+shows: verification, exposure, the client's own health.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from db.reads.relations import (
+    FINGERPRINT,
+    LAUNCH,
+    RUN,
+    WEDGE,
+    columns_of,
+    value_or_none,
+    values,
+)
+from db.tables import Json, JsonList
+from db.vocabulary import Outcome, RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCounts:
+    id: int
+    campaign_id: int
+    arm_id: int
+    block: int
+    position: int
+    attempt: int
+    run_key: str
+    state: str
+    reason: str | None
+    flags: JsonList
+    launch_id: int | None
+    worker: str | None
+    sessions_planned: int
+    planned_at_us: int
+    started_at_us: int | None
+    driving_at_us: int | None
+    ended_at_us: int | None
+    wall_s: float | None
+    n_ended: int
+    n_done: int
+    n_maxrounds: int
+    n_leak: int
+    n_no_tool: int
+    n_malformed: int
+    n_wrong: int
+    n_degenerate: int
+    n_error: int
+    n_harness_error: int
+    wedges: int | None
+    wedge_requests: int
+    wedge_lines: int
+    peak_running: float | None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Sessions by outcome, zeros included."""
+        return {str(outcome): getattr(self, f"n_{outcome}") for outcome in Outcome}
+
+    @property
+    def run_state(self) -> RunState:
+        return RunState(self.state)
+
+    @property
+    def last_moved_at_us(self) -> int:
+        moments = (self.planned_at_us, self.started_at_us, self.driving_at_us, self.ended_at_us)
+        return max(moment for moment in moments if moment is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProof:
+    """What was found out about one run besides its counts."""
+
+    id: int
+    verification: JsonList
+    exposure: Json
+    client_health: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchFacts:
+    id: int
+    stack: str
+    commands: Json
+    started_at_us: int
+    ready_at_us: int | None
+    ended_at_us: int | None
+    end_reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FingerprintFacts:
+    service: str
+    facts: Json
+    taken_at_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WedgeFacts:
+    service: str
+    started_at_us: int
+    ended_at_us: int | None
+    victims: JsonList
+
+
+def runs(connection: Connection, campaign_ids: Sequence[int]) -> list[RunCounts]:
+    """All attempts of all runs of the campaigns named, in the order in which they were planned."""
+    statement = (
+        select(*columns_of(RUN, RunCounts))
+        .where(RUN.c.campaign_id.in_(campaign_ids))
+        .order_by(RUN.c.campaign_id, RUN.c.block, RUN.c.position, RUN.c.attempt)
+    )
+    return values(RunCounts, connection.execute(statement))
+
+
+def run(connection: Connection, run_id: int) -> RunCounts | None:
+    statement = select(*columns_of(RUN, RunCounts)).where(RUN.c.id == run_id)
+    return value_or_none(RunCounts, connection.execute(statement).one_or_none())
+
+
+def run_proof(connection: Connection, run_id: int) -> RunProof | None:
+    statement = select(*columns_of(RUN, RunProof)).where(RUN.c.id == run_id)
+    return value_or_none(RunProof, connection.execute(statement).one_or_none())
+
+
+def launch(connection: Connection, launch_id: int) -> LaunchFacts | None:
+    statement = select(*columns_of(LAUNCH, LaunchFacts)).where(LAUNCH.c.id == launch_id)
+    return value_or_none(LaunchFacts, connection.execute(statement).one_or_none())
+
+
+def fingerprints(connection: Connection, launch_id: int) -> list[FingerprintFacts]:
+    """The newest report of each service of a launch, by service name."""
+    statement = (
+        select(*columns_of(FINGERPRINT, FingerprintFacts))
+        .where(FINGERPRINT.c.launch_id == launch_id)
+        .order_by(FINGERPRINT.c.taken_at_us, FINGERPRINT.c.id)
+    )
+    newest = {
+        taken.service: taken for taken in values(FingerprintFacts, connection.execute(statement))
+    }
+    return [newest[service] for service in sorted(newest)]
+
+
+def wedge_spans(connection: Connection, run_id: int) -> list[WedgeFacts]:
+    statement = (
+        select(*columns_of(WEDGE, WedgeFacts))
+        .where(WEDGE.c.run_id == run_id)
+        .order_by(WEDGE.c.started_at_us)
+    )
+    return values(WedgeFacts, connection.execute(statement))

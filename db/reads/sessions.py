@@ -1,0 +1,240 @@
+"""Sessions of a run, one session with its turns, and its neighbours in a filtered list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import pandas as pd
+from sqlalchemy import Connection, Select, func, select
+
+from db.reads.relations import ARM, RUN, SESSION, TURN, columns_of, value_or_none, values
+from db.tables import Json, JsonList
+from db.vocabulary import RunState
+
+Statement = TypeVar("Statement", bound=Select[Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFacts:
+    id: int
+    run_id: int
+    session_index: int
+    dialogue_key: str
+    outcome: str
+    reason: str | None
+    detail: str | None
+    flags: JsonList
+    decisive_turn: int | None
+    rounds_planned: int
+    rounds_completed: int
+    started_at_us: int
+    ended_at_us: int
+    first_token_s: float | None
+    prompt_tokens: int
+    completion_tokens: int
+    host_cached_tokens: int
+    judge_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnFacts:
+    id: int
+    session_id: int
+    turn_index: int
+    round_index: int
+    request_id: str
+    due: Json
+    got: Json
+    context: Json
+    reading: str
+    outcome: str | None
+    reason: str | None
+    detail: str | None
+    flags: JsonList
+    markup: JsonList
+    http_status: int | None
+    content_type: str | None
+    transport_end: str
+    started_at_us: int
+    first_byte_s: float | None
+    first_token_s: float | None
+    last_progress_s: float | None
+    duration_s: float
+    finish_reason: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinFacts:
+    """The session that played the same dialogue in another arm."""
+
+    session_id: int
+    outcome: str
+    run_id: int
+    block: int
+    arm_id: int
+    arm_name: str
+    concurrency: int
+
+
+class Neighbours(NamedTuple):
+    """Where a session stands in its run's list; positions count from one."""
+
+    position: int
+    total: int
+    previous_id: int | None
+    next_id: int | None
+
+
+def sessions(
+    connection: Connection,
+    run_id: int,
+    *,
+    outcomes: Sequence[str] = (),
+    limit: int = 500,
+    offset: int = 0,
+) -> list[SessionFacts]:
+    """Sessions of a run by session index; of the outcomes named, or of all where none is named."""
+    statement = (
+        _of_run(select(*columns_of(SESSION, SessionFacts)), run_id, outcomes)
+        .order_by(SESSION.c.session_index)
+        .limit(limit)
+        .offset(offset)
+    )
+    return values(SessionFacts, connection.execute(statement))
+
+
+def session_count(connection: Connection, run_id: int, *, outcomes: Sequence[str] = ()) -> int:
+    statement = _of_run(select(func.count()).select_from(SESSION), run_id, outcomes)
+    return connection.execute(statement).scalar_one()
+
+
+def sessions_of_runs(
+    connection: Connection, run_ids: Sequence[int], *, outcomes: Sequence[str], limit: int = 100
+) -> list[SessionFacts]:
+    """Sessions of several runs with the outcomes named, in the order in which they ended."""
+    statement = (
+        select(*columns_of(SESSION, SessionFacts))
+        .where(SESSION.c.run_id.in_(run_ids), SESSION.c.outcome.in_(outcomes))
+        .order_by(SESSION.c.ended_at_us)
+        .limit(limit)
+    )
+    return values(SessionFacts, connection.execute(statement))
+
+
+def reason_counts(connection: Connection, run_ids: Sequence[int]) -> dict[str, int]:
+    """How many silent sessions of these runs ended for each reason."""
+    statement = (
+        select(SESSION.c.reason, func.count().label("sessions"))
+        .where(SESSION.c.run_id.in_(run_ids), SESSION.c.outcome == "error")
+        .group_by(SESSION.c.reason)
+        .order_by(func.count().desc(), SESSION.c.reason)
+    )
+    return {row.reason or "unknown": row.sessions for row in connection.execute(statement)}
+
+
+def session(connection: Connection, session_id: int) -> SessionFacts | None:
+    statement = select(*columns_of(SESSION, SessionFacts)).where(SESSION.c.id == session_id)
+    return value_or_none(SessionFacts, connection.execute(statement).one_or_none())
+
+
+def turns(connection: Connection, session_id: int) -> list[TurnFacts]:
+    statement = (
+        select(*columns_of(TURN, TurnFacts))
+        .where(TURN.c.session_id == session_id)
+        .order_by(TURN.c.turn_index)
+    )
+    return values(TurnFacts, connection.execute(statement))
+
+
+def neighbours(
+    connection: Connection, current: SessionFacts, *, outcomes: Sequence[str] = ()
+) -> Neighbours:
+    """The sessions before and after `current` in its run, among the outcomes named."""
+    index = SESSION.c.session_index
+
+    def among(statement: Select[Any]) -> Select[Any]:
+        return _of_run(statement, current.run_id, outcomes)
+
+    before = among(select(SESSION.c.id)).where(index < current.session_index)
+    after = among(select(SESSION.c.id)).where(index > current.session_index)
+    ahead = among(select(func.count()).select_from(SESSION)).where(index < current.session_index)
+    return Neighbours(
+        position=connection.execute(ahead).scalar_one() + 1,
+        total=session_count(connection, current.run_id, outcomes=outcomes),
+        previous_id=connection.execute(before.order_by(index.desc()).limit(1)).scalar(),
+        next_id=connection.execute(after.order_by(index).limit(1)).scalar(),
+    )
+
+
+def twins(
+    connection: Connection, campaign_id: int, session_index: int, *, limit: int = 60
+) -> list[TwinFacts]:
+    """What the dialogue with this index became in every finished run of the campaign."""
+    statement = (
+        select(
+            SESSION.c.id.label("session_id"),
+            SESSION.c.outcome,
+            RUN.c.id.label("run_id"),
+            RUN.c.block,
+            RUN.c.arm_id,
+            ARM.c.name.label("arm_name"),
+            ARM.c.concurrency,
+        )
+        .join_from(RUN, ARM, ARM.c.id == RUN.c.arm_id)
+        .join(SESSION, (SESSION.c.run_id == RUN.c.id) & (SESSION.c.session_index == session_index))
+        .where(RUN.c.campaign_id == campaign_id, RUN.c.state == RunState.DONE)
+        .order_by(ARM.c.position, RUN.c.block)
+        .limit(limit)
+    )
+    return values(TwinFacts, connection.execute(statement))
+
+
+def session_spans(connection: Connection, run_id: int) -> pd.DataFrame:
+    """One row a session: `id`, `session_index`, `outcome`, `started_at_us`, `ended_at_us`."""
+    statement = (
+        select(
+            SESSION.c.id,
+            SESSION.c.session_index,
+            SESSION.c.outcome,
+            SESSION.c.started_at_us,
+            SESSION.c.ended_at_us,
+        )
+        .where(SESSION.c.run_id == run_id)
+        .order_by(SESSION.c.started_at_us)
+    )
+    names = ["id", "session_index", "outcome", "started_at_us", "ended_at_us"]
+    return pd.DataFrame(connection.execute(statement).all(), columns=names)
+
+
+def paired_outcomes(connection: Connection, run_a: int, run_b: int) -> pd.DataFrame:
+    """The dialogues that both runs played: `session_index`, and id and outcome on either side."""
+    other = SESSION.alias("other")
+    statement = (
+        select(
+            SESSION.c.session_index,
+            SESSION.c.dialogue_key,
+            SESSION.c.id.label("a_id"),
+            SESSION.c.outcome.label("a_outcome"),
+            other.c.id.label("b_id"),
+            other.c.outcome.label("b_outcome"),
+        )
+        .join_from(
+            SESSION,
+            other,
+            (other.c.run_id == run_b)
+            & (other.c.session_index == SESSION.c.session_index)
+            & (other.c.dialogue_key == SESSION.c.dialogue_key),
+        )
+        .where(SESSION.c.run_id == run_a)
+        .order_by(SESSION.c.session_index)
+    )
+    names = ["session_index", "dialogue_key", "a_id", "a_outcome", "b_id", "b_outcome"]
+    return pd.DataFrame(connection.execute(statement).all(), columns=names)
+
+
+def _of_run(statement: Statement, run_id: int, outcomes: Sequence[str]) -> Statement:
+    statement = statement.where(SESSION.c.run_id == run_id)
+    return statement.where(SESSION.c.outcome.in_(outcomes)) if outcomes else statement

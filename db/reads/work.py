@@ -1,0 +1,68 @@
+"""Who works and what waits: the workers with their heartbeats, the queue of launch requests."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from db.reads.relations import LAUNCH_REQUEST, WORKER, columns_of, values
+from db.tables import Json
+from db.vocabulary import LaunchRequestState
+
+OPEN_STATES = (LaunchRequestState.QUEUED, LaunchRequestState.CLAIMED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerFacts:
+    name: str
+    host: str
+    process_id: int
+    started_at_us: int
+    heartbeat_at_us: int
+    doing: str | None
+    ended_at_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchRequestFacts:
+    id: int
+    campaign_file: str
+    levels: Json
+    order_seed: int | None
+    requested_by: str | None
+    requested_at_us: int
+    state: str
+    worker: str | None
+    stop_requested: bool
+    campaign_id: int | None
+    message: str | None
+    ended_at_us: int | None
+
+
+def workers(connection: Connection, *, limit: int = 20) -> list[WorkerFacts]:
+    """Newest heartbeat first; those that said goodbye carry `ended_at_us`."""
+    statement = (
+        select(*columns_of(WORKER, WorkerFacts))
+        .order_by(WORKER.c.heartbeat_at_us.desc())
+        .limit(limit)
+    )
+    return values(WorkerFacts, connection.execute(statement))
+
+
+def open_requests(connection: Connection) -> list[LaunchRequestFacts]:
+    """Queued and claimed requests, oldest first."""
+    statement = (
+        select(*columns_of(LAUNCH_REQUEST, LaunchRequestFacts))
+        .where(LAUNCH_REQUEST.c.state.in_(OPEN_STATES))
+        .order_by(LAUNCH_REQUEST.c.requested_at_us)
+    )
+    return values(LaunchRequestFacts, connection.execute(statement))
+
+
+def recent_requests(connection: Connection, *, limit: int = 20) -> list[LaunchRequestFacts]:
+    """The newest requests in any state, newest first."""
+    statement = (
+        select(*columns_of(LAUNCH_REQUEST, LaunchRequestFacts))
+        .order_by(LAUNCH_REQUEST.c.id.desc())
+        .limit(limit)
+    )
+    return values(LaunchRequestFacts, connection.execute(statement))
