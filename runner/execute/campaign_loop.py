@@ -23,7 +23,7 @@ from runner.execute.campaign_registration import due_runs, new_campaign
 from runner.execute.held import held_by
 from runner.execute.launcher import Launcher
 from runner.execute.progress import ProgressListener, RunOfCampaign
-from runner.execute.run_lifecycle import RunSetting, execute_run
+from runner.execute.run_lifecycle import Patience, RunSetting, execute_run
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import judge_hypotheses
 
@@ -48,6 +48,7 @@ async def run_campaign(
     worker: Holder,
     stop: StopRequest,
     progress: ProgressListener,
+    patience: Patience | None = None,
 ) -> CampaignEnd:
     """Runs all runs without a `done` attempt, in the campaign's order.
 
@@ -85,6 +86,7 @@ async def run_campaign(
                     worker=worker.name,
                     stop=stop,
                     progress=progress,
+                    patience=patience or Patience(),
                 )
                 gave_up = await _run_all(_placed(missing, registered, campaign), setting)
     judge_hypotheses(store, campaign_id)

@@ -32,7 +32,13 @@ from runner.stacks.exposure import Exposure, measure_exposure
 from runner.stacks.running_stack import RunningStack
 from runner.stacks.warm_up import warm_up
 
-DRAIN_DEADLINE_S = 15.0
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a server may refuse a flush before a run, and take to drain after one."""
+
+    flush_s: float = 20.0
+    drain_s: float = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +54,7 @@ class RunSetting:
     worker: str
     stop: StopRequest
     progress: ProgressListener
+    patience: Patience = Patience()
 
 
 @dataclass(slots=True)
@@ -134,7 +141,12 @@ class _RunLife:
     async def _warming(self, running: RunningStack) -> None:
         setting = self._setting
         await warm_up(running, http=setting.http)
-        refusal = await flush_caches(running, http=setting.http, clock=setting.store.clock)
+        refusal = await flush_caches(
+            running,
+            http=setting.http,
+            clock=setting.store.clock,
+            deadline_s=setting.patience.flush_s,
+        )
         if refusal is not None:
             flag_run(setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)
             raise RunInvalidError(f"{refusal}; with no client this is a sign of stuck requests")
@@ -208,7 +220,7 @@ class _RunLife:
             running,
             http=self._setting.http,
             clock=self._setting.store.clock,
-            deadline_s=DRAIN_DEADLINE_S,
+            deadline_s=self._setting.patience.drain_s,
         )
         if refusal is not None:
             self._setting.progress.note(refusal)

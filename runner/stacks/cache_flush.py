@@ -7,7 +7,6 @@ import httpx
 from db.clock import Clock
 from runner.stacks.running_stack import RunningStack
 
-FLUSH_DEADLINE_S = 20.0
 _ANSWER_DEADLINE_S = 5.0
 _RETRY_S = 0.2
 
@@ -17,7 +16,7 @@ async def flush_caches(
     *,
     http: httpx.AsyncClient,
     clock: Clock,
-    deadline_s: float = FLUSH_DEADLINE_S,
+    deadline_s: float,
 ) -> str | None:
     """None once every service that can flush has accepted; else the last refusal in one sentence.
 

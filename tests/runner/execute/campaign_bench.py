@@ -14,6 +14,7 @@ from runner.cli.opening import open_campaign
 from runner.execute.campaign_loop import CampaignEnd, run_campaign
 from runner.execute.heartbeat import heartbeat
 from runner.execute.progress import RunOfCampaign
+from runner.execute.run_lifecycle import Patience
 from runner.execute.stop_request import StopRequest
 from runner.execute.worker_identity import holder_of
 from runner.sessions.played_session import PlayedSession
@@ -60,6 +61,7 @@ def run_once(
                 worker=holder,
                 stop=stop or StopRequest(),
                 progress=watching or Watching(),
+                patience=Patience(flush_s=1.0, drain_s=1.0),
             )
 
     with open_store(store_url(configs)) as store:
