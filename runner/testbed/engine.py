@@ -135,7 +135,10 @@ class Engine:
             prealloc=len(self._prealloc),
             transferring=len(self._in_transfer),
             used_tokens=prefill_side.used_tokens,
+            evictable_tokens=prefill_side.evictable_tokens,
             total_tokens=options.pages * PAGE_TOKENS,
+            decode_tokens=sum(sequence.n_tokens for sequence in self._running),
+            decode_total_tokens=options.max_running_requests * options.context_length,
             host_used_tokens=prefill_side.host_used_tokens,
             host_total_tokens=options.host_pages * PAGE_TOKENS,
         )
@@ -227,8 +230,7 @@ class Engine:
         ]
         self._decode_steps += 1
         if self._decode_steps % self.options.decode_log_interval == 0:
-            n_tokens = sum(sequence.n_tokens for sequence in self._running)
-            self._reports.decode_batch(self.gauges(), n_tokens=n_tokens)
+            self._reports.decode_batch(self.gauges())
         return events
 
     def _decode_input(self, sequence: Sequence) -> DecodeInput:

@@ -20,6 +20,9 @@ _GAUGES = {
     "num_prefill_bootstrap_queue_reqs": "Requests that wait for decode's page indices.",
     "token_usage": "Share of the device pool's tokens in use.",
     "num_used_tokens": "Tokens of the device pool in use.",
+    "kv_used_tokens": "Tokens of the device pool in use.",
+    "kv_evictable_tokens": "Cached tokens of the device pool that may be evicted.",
+    "kv_available_tokens": "Free tokens of the device pool.",
     "max_total_num_tokens": "Tokens of the device pool.",
     "gen_throughput": "Generated tokens per second.",
     "cache_hit_rate": "Cached share of the last prefill batch.",
@@ -56,13 +59,25 @@ class EngineGauges:
     prealloc: int
     transferring: int
     used_tokens: int
+    evictable_tokens: int
     total_tokens: int
+    decode_tokens: int
+    decode_total_tokens: int
     host_used_tokens: int
     host_total_tokens: int
 
     @property
     def token_usage(self) -> float:
+        """Share of the prefill pool that nothing can be evicted from."""
         return self.used_tokens / self.total_tokens
+
+    @property
+    def available_tokens(self) -> int:
+        return self.total_tokens - self.used_tokens - self.evictable_tokens
+
+    @property
+    def decode_usage(self) -> float:
+        return self.decode_tokens / self.decode_total_tokens
 
 
 class EngineMetrics:
@@ -117,6 +132,9 @@ class EngineMetrics:
             "num_prefill_bootstrap_queue_reqs": gauges.prealloc,
             "token_usage": gauges.token_usage,
             "num_used_tokens": gauges.used_tokens,
+            "kv_used_tokens": gauges.used_tokens,
+            "kv_evictable_tokens": gauges.evictable_tokens,
+            "kv_available_tokens": gauges.available_tokens,
             "max_total_num_tokens": gauges.total_tokens,
             "gen_throughput": tokens_per_s,
         }

@@ -43,13 +43,12 @@ class EngineReports:
         )
         self.publish(gauges)
 
-    def decode_batch(self, gauges: EngineGauges, *, n_tokens: int) -> None:
-        """`n_tokens`: prompts and answers of the running requests together."""
+    def decode_batch(self, gauges: EngineGauges) -> None:
         self._log(
             log_lines.decode_batch(
                 running=gauges.running,
-                tokens=n_tokens,
-                token_usage=gauges.token_usage,
+                tokens=gauges.decode_tokens,
+                token_usage=gauges.decode_usage,
                 prealloc=gauges.prealloc,
                 transfer=gauges.transferring,
                 queued=gauges.waiting,

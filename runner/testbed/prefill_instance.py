@@ -73,8 +73,13 @@ class PrefillInstance:
     @property
     def used_tokens(self) -> int:
         """Tokens in pages that no eviction can free."""
-        evictable = self.cache.device_pages_cached - self.cache.device_pages_locked
-        return (self._free.total - len(self._free) - evictable) * PAGE_TOKENS
+        in_use = (self._free.total - len(self._free)) * PAGE_TOKENS
+        return in_use - self.evictable_tokens
+
+    @property
+    def evictable_tokens(self) -> int:
+        """Tokens in cached pages that no request holds."""
+        return self.cache.device_pages_evictable * PAGE_TOKENS
 
     @property
     def host_used_tokens(self) -> int:

@@ -72,12 +72,8 @@ class RadixCache:
         self.evicted_tokens = 0
 
     @property
-    def device_pages_cached(self) -> int:
-        return len(self._on_device)
-
-    @property
-    def device_pages_locked(self) -> int:
-        return sum(node.locks > 0 for node in self._on_device)
+    def device_pages_evictable(self) -> int:
+        return sum(node.locks == 0 for node in self._on_device)
 
     @property
     def host_pages_used(self) -> int:

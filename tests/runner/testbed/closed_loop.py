@@ -1,4 +1,4 @@
-"""A small campaign without HTTP: scripted dialogues, in the model's own language, against the engine.
+"""A small campaign without HTTP: scripted dialogues in the model's language, against the engine.
 
 Time is counted in engine steps, tool latency included, so that a run is the same every time.
 """
