@@ -1,0 +1,90 @@
+"""Starts the command line as a user would, and waits for what it does to the store."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 90.0
+
+
+def decisive(
+    *arguments: str, configs: Path, check_s: float = 240
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end, on the store and the configs in `configs`."""
+    return subprocess.run(
+        _argv(arguments),
+        cwd=ROOT,
+        env=_environment(configs),
+        capture_output=True,
+        text=True,
+        timeout=check_s,
+        check=False,
+    )
+
+
+@contextmanager
+def decisive_running(*arguments: str, configs: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A command in a process group of its own; whatever is left of it is killed at the end."""
+    process = subprocess.Popen(
+        _argv(arguments),
+        cwd=ROOT,
+        env=_environment(configs),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_for(condition: Callable[[], bool], *, what: str, patience_s: float = PATIENCE_S) -> None:
+    """Asks until it holds. Raises AssertionError that names what never came."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline, f"never came: {what}"
+        time.sleep(0.05)
+
+
+def ask_store(configs: Path, query: str) -> list[tuple[object, ...]]:
+    """The rows of a query; none where the store or its tables do not exist yet."""
+    path = configs / "decisive.db"
+    if not path.exists():
+        return []
+    try:
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        try:
+            return connection.execute(query).fetchall()
+        finally:
+            connection.close()
+    except sqlite3.OperationalError:
+        return []
+
+
+def number(configs: Path, query: str) -> int:
+    rows = ask_store(configs, query)
+    value = rows[0][0] if rows else 0
+    assert isinstance(value, int)
+    return value
+
+
+def _argv(arguments: tuple[str, ...]) -> list[str]:
+    return [sys.executable, "-m", "runner.cli.main", *arguments]
+
+
+def _environment(configs: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "DECISIVE_STORE": f"sqlite:///{configs / 'decisive.db'}",
+        "DECISIVE_CONFIGS": str(configs),
+    }
