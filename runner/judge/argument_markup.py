@@ -43,7 +43,7 @@ def _is_content(text: str, marks: Sequence[MarkupMark], question: MarkupQuestion
     if all(_is_talk(text, mark) for mark in marks):
         return True
     names_tool = any(tool.name and tool.name in text for tool in question.tools)
-    return not names_tool and all(mark.family.is_document_like for mark in marks)
+    return not names_tool and all(mark.is_support or mark.family.is_document_like for mark in marks)
 
 
 def _is_talk(text: str, mark: MarkupMark) -> bool:

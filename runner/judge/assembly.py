@@ -29,13 +29,13 @@ def carries_progress(chunk: JsonObject) -> bool:
 
     A role, an empty text, a finish reason and usage are no progress.
     """
-    return carries_text(chunk)
+    return carries_text(choices_of(chunk))
 
 
 def event_carries_progress(event: ServerSentEvent) -> bool:
     """`carries_progress` for an event as it came."""
     chunk = parse_json(event.data)
-    return isinstance(chunk, dict) and carries_text(chunk)
+    return isinstance(chunk, dict) and carries_text(choices_of(chunk))
 
 
 class MessageAssembler:
@@ -75,15 +75,16 @@ class MessageAssembler:
 
     def add_chunk(self, chunk: JsonObject, *, event: str = "message") -> bool:
         """Reads one parsed chunk or whole body; true if it carried progress."""
-        self._error = self._error or error_of(chunk, event)
+        choices = choices_of(chunk)
+        self._error = self._error or error_of(chunk, choices, event=event)
         self._usage = usage_of(chunk) or self._usage
-        self._cached_tokens |= cached_tokens_of(chunk)
+        self._cached_tokens |= cached_tokens_of(chunk, choices)
         self._has_choices = self._has_choices or isinstance(chunk.get("choices"), list)
-        for choice in choices_of(chunk):
+        for choice in choices:
             index = choice.get("index")
             number = index if isinstance(index, int) else 0
             self._choices.setdefault(number, _Choice()).add(choice)
-        return carries_text(chunk)
+        return carries_text(choices)
 
     @property
     def message(self) -> AssembledMessage:

@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
-from runner.judge.json_values import Json, parse_json_prefix
+from runner.judge.json_values import NOT_JSON, Json, parse_json_prefix
+from runner.judge.markup_scan import MAX_SCANNED
 from runner.judge.record import ToolSpec
 
 MAX_BARE_CALLS: Final = 32
@@ -22,6 +24,7 @@ _ARGUMENT_KEYS: Final = (
     "|properties"
 )
 _QUOTE: Final = r"[\"'“”]"
+_CLOSING_BRACE: Final = re.compile(r"\s{0,16}\}")
 _NAMESPACE: Final = r"(?:functions?\.|tools?\.|default_api\.|api\.)?"
 
 
@@ -36,30 +39,32 @@ class BareCall:
 
 
 def find_bare_calls(text: str, tools: Sequence[ToolSpec]) -> list[BareCall]:
-    """The calls in order of place, at most MAX_BARE_CALLS."""
-    named = [tool for tool in tools if tool.name and tool.name in text]
+    """The outermost calls in order of place, at most MAX_BARE_CALLS of each tool."""
     found: list[BareCall] = []
-    for tool in named:
-        for call in _calls_of(text, tool):
-            found.append(call)
-            if len(found) >= MAX_BARE_CALLS:
-                break
+    for tool in tools:
+        if tool.name and tool.name in text:
+            found += islice(_calls_of(text, tool), MAX_BARE_CALLS)
     found.sort(key=lambda call: (call.start, -call.end))
-    return [
-        call
-        for number, call in enumerate(found)
-        if not any(_holds(o, call) for o in found[:number])
-    ]
+    outermost: list[BareCall] = []
+    for call in found:
+        if not outermost or call.end > outermost[-1].end:
+            outermost.append(call)
+    return outermost
 
 
 def _calls_of(text: str, tool: ToolSpec) -> Iterator[BareCall]:
-    forms = _forms(tool.name, tuple(tool.properties))
-    for form in forms:
-        for match in form.expression.finditer(text):
+    for form in _forms(tool.name, tuple(tool.properties)):
+        for match in _matches(text, form.expression):
             end = _end_of_call(text, match, form, tool)
             if end is not None:
                 start = match.start("call")
                 yield BareCall(start, end, form.id, _is_own_line(text, start, end))
+
+
+def _matches(text: str, expression: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    yield from expression.finditer(text, 0, MAX_SCANNED)
+    if len(text) > MAX_SCANNED:
+        yield from expression.finditer(text, max(MAX_SCANNED, len(text) - MAX_SCANNED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +82,8 @@ def _forms(name: str, properties: tuple[str, ...]) -> tuple[_Form, ...]:
         f"{_QUOTE}(?:{_NAME_KEYS}){_QUOTE}",
         f"{_QUOTE}(?:{_ARGUMENT_KEYS}){_QUOTE}",
     )
-    id_field = (
-        rf"(?:{_QUOTE}(?:id|type|index){_QUOTE}\s{{0,4}}:\s{{0,4}}[^,{{}}\n]{{1,60}},\s{{0,8}})?"
-    )
+    id_key = f"{_QUOTE}(?:id|type|index|call_id|tool_call_id){_QUOTE}"
+    id_field = rf"(?:{id_key}\s{{0,4}}:\s{{0,4}}[^,{{}}\n]{{1,60}},\s{{0,8}})?"
     shapes = (
         (
             "json_call",
@@ -128,19 +132,25 @@ def _forms(name: str, properties: tuple[str, ...]) -> tuple[_Form, ...]:
 
 def _end_of_call(text: str, match: re.Match[str], form: _Form, tool: ToolSpec) -> int | None:
     """Where the call ends, None if it is not a call after all."""
+    end_of_match = match.end("call")
     if form.id == "pythonic":
-        return _end_of_pythonic(text, match.end("call"), tool)
+        return _end_of_pythonic(text, end_of_match, tool)
+    if form.id == "name_tag":
+        closing = text.find(f"</{tool.name}>", end_of_match - len(tool.name) - 3)
+        return closing + len(tool.name) + 3 if closing >= 0 else end_of_match
     start = match.start("payload") if "payload" in match.groupdict() else -1
     if start < 0:
-        return match.end("call")
+        return end_of_match
     value, end = parse_json_prefix(text, start)
+    if value is NOT_JSON:
+        # Torn, or no JSON: the call runs to the end of its paragraph.
+        paragraph_end = text.find("\n\n", end_of_match)
+        return paragraph_end if paragraph_end >= 0 else len(text)
     if isinstance(value, dict) and not _may_be_arguments(value, tool):
         return None
-    end = max(end, match.end("call"))
-    if form.id == "json_call":
-        closing = re.compile(r"\s{0,16}\}").match(text, end)
-        return closing.end() if closing else end
-    return end
+    end = max(end, end_of_match)
+    closing_brace = _CLOSING_BRACE.match(text, end)
+    return closing_brace.end() if form.id == "json_call" and closing_brace else end
 
 
 def _may_be_arguments(value: dict[str, Json], tool: ToolSpec) -> bool:
@@ -174,7 +184,3 @@ def _is_own_line(text: str, start: int, end: int) -> bool:
     return not text[line_start:start].strip(" \t>*-`") and not text[end : end + 40].split("\n")[
         0
     ].strip(" \t;,.`)]}")
-
-
-def _holds(outer: BareCall, inner: BareCall) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end

@@ -17,6 +17,7 @@ _ERROR_SIGNS: Final = ("detail", "errors", "error_msg", "err_msg", "error_code",
 
 
 def choices_of(chunk: JsonObject) -> list[JsonObject]:
+    """The choices that are objects; [] for a chunk without any."""
     choices = chunk.get("choices")
     if not isinstance(choices, list):
         return []
@@ -59,10 +60,10 @@ def usage_of(chunk: JsonObject) -> Usage | None:
     )
 
 
-def cached_tokens_of(chunk: JsonObject) -> dict[str, int]:
+def cached_tokens_of(chunk: JsonObject, choices: list[JsonObject]) -> dict[str, int]:
     """SGLang's `sglext.cached_tokens_details`, by place, and `total` from the usage."""
     found: dict[str, int] = {}
-    for holder in (chunk, *choices_of(chunk)):
+    for holder in (chunk, *choices):
         extension = holder.get("sglext")
         if isinstance(extension, dict):
             found |= _counts(extension.get("cached_tokens_details"))
@@ -75,23 +76,26 @@ def cached_tokens_of(chunk: JsonObject) -> dict[str, int]:
     return found
 
 
-def error_of(chunk: JsonObject, event: str = "message") -> InBandError | None:
+def error_of(
+    chunk: JsonObject, choices: list[JsonObject], *, event: str = "message"
+) -> InBandError | None:
     """The error that a chunk or body states, at the top, in a choice, or by the event's name."""
     if _is_stated(chunk.get("error"), is_alone="choices" not in chunk):
         return _error(chunk.get("error"))
     if event == "error" or chunk.get("object") == "error" or chunk.get("type") == "error":
         return _error(chunk)
-    for choice in choices_of(chunk):
+    for choice in choices:
         delta = choice.get("delta")
-        for holder in (choice, delta if isinstance(delta, dict) else {}):
-            if _is_stated(holder.get("error"), is_alone=False):
-                return _error(holder.get("error"))
+        nested = delta.get("error") if isinstance(delta, dict) else None
+        for error in (choice.get("error"), nested):
+            if error is not None and _is_stated(error, is_alone=False):
+                return _error(error)
     return _error(chunk) if _looks_like_error(chunk) else None
 
 
-def carries_text(chunk: JsonObject) -> bool:
-    """Whether the chunk holds a token: content, reasoning, refusal or a piece of a call."""
-    for choice in choices_of(chunk):
+def carries_text(choices: list[JsonObject]) -> bool:
+    """Whether the choices hold a token: content, reasoning, refusal or a piece of a call."""
+    for choice in choices:
         for name in ("delta", "message"):
             message = choice.get(name)
             if isinstance(message, dict) and _has_token(message):

@@ -12,6 +12,7 @@ from runner.judge.markup_topic import Conversation, Topic
 from runner.judge.text_regions import Region, RegionKind
 
 _MAX_CITED: Final = 4000
+_TOOL_CODE: Final = "tool_code"
 
 
 def is_block_quoted(text: str, block: Block, question: MarkupQuestion) -> bool:
@@ -20,11 +21,12 @@ def is_block_quoted(text: str, block: Block, question: MarkupQuestion) -> bool:
         return True
     match region.kind:
         case RegionKind.INLINE:
-            is_whole = len(text.strip()) <= region.end - region.start
-            return not (is_whole and block.names_tool and question.call_is_missing)
+            return not (block.names_tool and _is_unasked_whole(text, region, question))
         case RegionKind.FENCE:
             if conversation.topic is Topic.FORM:
                 return True
+            if block.names_tool and _is_unasked_whole(text, region, question):
+                return False
             if block.names_tool:
                 return conversation.topic is Topic.CALLS and not question.call_is_missing
             begins = not text[region.body_start : block.start].strip()
@@ -32,6 +34,51 @@ def is_block_quoted(text: str, block: Block, question: MarkupQuestion) -> bool:
             return not (is_call and question.call_is_missing)
         case _:
             return conversation.topic is Topic.FORM and not question.call_is_missing
+
+
+def is_bare_call_used(
+    text: str, call: BareCall, region: Region, *, question: MarkupQuestion
+) -> bool:
+    conversation = question.conversation
+    if conversation.holds(text[call.start : call.end]):
+        return False
+    match region.kind:
+        case RegionKind.INLINE:
+            return _is_unasked_whole(text, region, question)
+        case RegionKind.FENCE:
+            return _is_fenced_call(text, call, region, question=question)
+        case RegionKind.THINK:
+            is_last = not text[call.end :].strip(" \t\n]};`")
+            return question.call_is_missing and question.content_is_blank and is_last
+        case _:
+            if call.form == "pythonic" and not call.is_on_own_line:
+                return question.call_is_missing and text[call.start] == "["
+            return question.call_is_missing or not _wants_calls_shown(question)
+
+
+def _is_fenced_call(text: str, call: BareCall, region: Region, *, question: MarkupQuestion) -> bool:
+    """Whether a fence holds this call and nothing else, and nobody asked to see one."""
+    if question.conversation.topic is Topic.FORM:
+        return False
+    body = text[region.body_start : region.body_end]
+    begins = not text[region.body_start : call.start].strip("[ \t\n")
+    ends = len(text[call.end : region.body_end].strip()) <= len(body) // 3
+    if not (begins and ends):
+        return False
+    is_due = question.call_is_missing or region.label == _TOOL_CODE
+    return is_due or _is_unasked_whole(text, region, question)
+
+
+def _is_unasked_whole(text: str, region: Region, question: MarkupQuestion) -> bool:
+    """Whether the answer is nothing but this code, which stands where a call or a text belongs."""
+    if not region.is_all_of(text):
+        return False
+    return question.call_is_missing or not _wants_calls_shown(question)
+
+
+def _wants_calls_shown(question: MarkupQuestion) -> bool:
+    conversation = question.conversation
+    return conversation.topic is not Topic.NONE or conversation.wants_data
 
 
 def _is_verbatim(text: str, block: Block, conversation: Conversation) -> bool:
@@ -43,30 +90,3 @@ def _is_verbatim(text: str, block: Block, conversation: Conversation) -> bool:
         return True
     is_single = len(block.marks) == 1 and block.region.kind is not RegionKind.FENCE
     return not is_single and conversation.holds(text[block.start : block.end])
-
-
-def is_bare_call_used(
-    text: str, call: BareCall, region: Region, *, question: MarkupQuestion
-) -> bool:
-    conversation = question.conversation
-    if conversation.holds(text[call.start : call.end]):
-        return False
-    match region.kind:
-        case RegionKind.INLINE:
-            is_whole = len(text.strip()) <= region.end - region.start
-            return is_whole and question.call_is_missing
-        case RegionKind.FENCE:
-            body = text[region.body_start : region.body_end]
-            begins = not text[region.body_start : call.start].strip("[ \t\n")
-            ends = len(text[call.end : region.body_end].strip()) <= len(body) // 3
-            is_asked = conversation.topic is Topic.FORM
-            return begins and ends and question.call_is_missing and not is_asked
-        case RegionKind.THINK:
-            is_last = not text[call.end :].strip(" \t\n]};`")
-            return question.call_is_missing and question.content_is_blank and is_last
-        case _:
-            if call.form == "pythonic" and not call.is_on_own_line:
-                return question.call_is_missing and text[call.start] == "["
-            if question.call_is_missing:
-                return True
-            return conversation.topic is not Topic.FORM and not conversation.wants_data

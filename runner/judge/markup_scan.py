@@ -1,15 +1,23 @@
 """Finds the marks of the catalogue in a text, without asking whether they belong there."""
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from runner.judge.markup_family import MarkupFamily
 
 MAX_MARKS: Final = 400
 """Of a text with more, the first and the last ones are kept: enough to judge and to show."""
+MAX_SCANNED: Final = 200_000
+"""Characters read at each end of a text; nothing between them is looked for in a longer one."""
+ANY_CUE: Final = re.compile(
+    r"[<\[\]|｜‖¦│]|DSML|tool|function|to=|invoke|parameter|arg_|think|INST|▁of▁|▁pad▁"
+)
+"""Found in every text that holds a cue of any family, and seldom in others."""
 
 _NAME: Final = re.compile(r"[^\w▁:.-]+")
 _SIDE_WORD: Final = re.compile(
@@ -32,6 +40,8 @@ class MarkupMark:
 
 def scan_marks(text: str, families: Sequence[MarkupFamily]) -> list[MarkupMark]:
     """All marks in order of place, none overlapping; of two at one place the first family wins."""
+    if ANY_CUE.search(text) is None:
+        return []
     hits = list(_hits(text, families))
     if not hits:
         return []
@@ -73,13 +83,21 @@ def orphan_closers(marks: Sequence[MarkupMark]) -> list[MarkupMark]:
 
 def _hits(text: str, families: Sequence[MarkupFamily]) -> Iterator[tuple[int, int, MarkupMark]]:
     for rank, family in enumerate(families):
-        if not any(cue in text for cue in family.cues):
-            continue
-        for match in _expression(family).finditer(text):
-            mark = MarkupMark(
-                match.start(), match.end(), family, match[0], match.lastgroup == "support"
-            )
-            yield match.start(), rank, mark
+        if any(cue in text for cue in family.cues):
+            for match in _matches(text, _expression(family)):
+                is_support = match.lastgroup == "support"
+                mark = MarkupMark(match.start(), match.end(), family, match[0], is_support)
+                yield match.start(), rank, mark
+
+
+def _matches(text: str, expression: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The first and the last MAX_MARKS of them."""
+    first = list(islice(expression.finditer(text, 0, MAX_SCANNED), MAX_MARKS))
+    yield from first
+    if len(text) > MAX_SCANNED or len(first) == MAX_MARKS:
+        done = first[-1].end() if len(first) == MAX_MARKS else MAX_SCANNED
+        tail = expression.finditer(text, max(done, len(text) - MAX_SCANNED))
+        yield from deque(tail, maxlen=MAX_MARKS)
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,7 @@ SPECIAL_TOKEN_FAMILIES: Final[tuple[MarkupFamily, ...]] = (
         cues=("DSML", "invoke", "parameter", "tool_call", "function_call"),
         markers="|".join(
             (
-                rf"<?\s?/?\s?{BAR}\s?DSML\s?{BAR}\s?[\w▁]{{0,24}}",
+                rf"<?\s?/?\s?{BAR}\s?DSML\s?{BAR}\s?\w{{0,24}}(?:\s{{1,2}}name\s?=[^>\n]{{1,160}})?/?>?",
                 rf"<\s?/?\s?{BAR}\s?DSML\b",
                 rf"\bDSML\s?{BAR}",
                 rf"</?DSML\b|\bDSML\s?{_PART}\b",

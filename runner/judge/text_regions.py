@@ -24,13 +24,21 @@ class RegionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """`start` to `end` with its delimiters, `body_start` to `body_end` without them."""
+    """`start` to `end` with its delimiters, `body_start` to `body_end` without them.
+
+    `label` is the word behind a fence's opening, in lower case.
+    """
 
     kind: RegionKind
     start: int
     end: int
     body_start: int
     body_end: int
+    label: str = ""
+
+    def is_all_of(self, text: str) -> bool:
+        """Whether the text holds nothing else."""
+        return not text[: self.start].strip() and not text[self.end :].strip()
 
 
 class TextRegions:
@@ -77,7 +85,8 @@ def _closes(mark: re.Match[str], opening: re.Match[str]) -> bool:
 
 
 def _fence(opening: re.Match[str], body_end: int, end: int) -> Region:
-    return Region(RegionKind.FENCE, opening.start(), end, opening.end(), body_end)
+    label = opening[2].strip().lower()
+    return Region(RegionKind.FENCE, opening.start(), end, opening.end(), body_end, label)
 
 
 def _inline_code(text: str) -> list[Region]:
