@@ -30,6 +30,8 @@ from runner.sessions.streaming_client import encode_body
 Judge: TypeAlias = Callable[[TurnRecord, TurnContext], JudgedTurn]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
+_JUDGED_AT_ONCE_BYTES = 20_000  # about 5 ms; longer answers would hold the other sessions up
+
 
 class TurnSender(Protocol):
     """What the loop needs of a client."""
@@ -163,7 +165,7 @@ class _Play:
         context = turn_context(
             body, due=due, round_index=round_index, max_rounds=self._settings.max_rounds
         )
-        judged = self._judge(record, context)
+        judged = await self._judged(record, context)
         self.turns.append(
             PlayedTurn(
                 request_id=request_id,
@@ -178,6 +180,11 @@ class _Play:
         if judged.outcome is not None:
             raise _Ended(SessionEnding())
         return judged.message
+
+    async def _judged(self, record: TurnRecord, context: TurnContext) -> JudgedTurn:
+        if len(record.body) <= _JUDGED_AT_ONCE_BYTES:
+            return self._judge(record, context)
+        return await asyncio.to_thread(self._judge, record, context)
 
     async def _think(self) -> None:
         pause_s, left_s = next(self._think_times_s), self._time_left_s()

@@ -33,5 +33,10 @@ class ReceivedBody:
     def between(self, start: int, end: int) -> bytes:
         return bytes(self._bytes[start:end])
 
+    def end_of_last(self, mark: bytes, *, before: int) -> int:
+        """The offset behind the last `mark` that ends at or before `before`; 0 if there is none."""
+        found = self._bytes.rfind(mark, 0, before)
+        return 0 if found < 0 else found + len(mark)
+
     def __bytes__(self) -> bytes:
         return bytes(self._bytes)

@@ -1,11 +1,15 @@
 import asyncio
 import itertools
+import threading
 from collections.abc import Iterator
 
 import pytest
 
+from db.clock import SystemClock
 from db.vocabulary import ErrorReason, Outcome, TurnReading
 from runner.judge.json_values import JsonObject
+from runner.judge.record import TurnContext, TurnRecord
+from runner.judge.turn_reading import JudgedTurn, judge_turn
 from runner.sessions.agent_loop import SessionSettings, play_session
 from runner.sessions.chat_request import ChatRequest
 from runner.sessions.played_session import PlayedSession
@@ -211,3 +215,30 @@ def test_a_cancelled_session_is_none() -> None:
 
     with pytest.raises(TimeoutError):
         run_in_no_time(cancel())
+
+
+def test_a_long_answer_is_judged_beside_the_event_loop() -> None:
+    judged_in: list[str] = []
+
+    def judge(record: TurnRecord, context: TurnContext) -> JudgedTurn:
+        judged_in.append(threading.current_thread().name)
+        return judge_turn(record, context)
+
+    rambling = wire.call_stream("read_drum", {"elm": "fox " * 10_000})
+    client = PuppetClient(DIALOGUE, spoilt={2: rambling})
+
+    played = asyncio.run(
+        play_session(
+            DIALOGUE,
+            session_index=0,
+            settings=settings(),
+            client=client,
+            think_times_s=itertools.repeat(0.0),
+            clock=SystemClock(),
+            judge=judge,
+        )
+    )
+
+    own = threading.current_thread().name
+    assert [name == own for name in judged_in] == [True, True, False]
+    assert played.judgement.decisive_turn == 2

@@ -3,7 +3,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from db.vocabulary import Outcome
 from runner.sessions.closed_loop import DriveProgress, drive_sessions
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.session_ending import SessionEnding, judge_played
@@ -148,12 +147,3 @@ def test_a_session_that_cannot_be_stored_ends_the_drive() -> None:
 
     assert caught.group_contains(OSError, match="no space left")
     assert loop.progress.ended == 0
-
-
-def test_sessions_that_failed_by_our_own_fault_do_not_hold_up_the_others() -> None:
-    loop = Drive()
-
-    run_in_no_time(loop(range(3), concurrency=1))
-
-    assert a_session(0).judgement.outcome is Outcome.HARNESS_ERROR
-    assert loop.stored == [0, 1, 2]
