@@ -29,6 +29,7 @@ _CUE_BEFORE: Final = re.compile(
 _CUE_BEHIND: Final = re.compile(
     r"[ ]?(?:blocks?|tags?|tokens?|markers?|sections?|elements?|formats?|syntax|markup|wrappers?"
     r"|delimiters?|sequences?|strings?|pairs?|Tags?|Blöcke?|Marken?|Zeichen|balises?|etiquetas?"
+    r"|and|or|vs|is|are|was|were|means?|marks?|opens?|closes?|und|oder|ist|sind|et|ou|est|sont|y|o|es|son"
     r"|тег\w*|токен\w*|标签|标记|タグ|태그)\b",
     re.IGNORECASE,
 )

@@ -15,7 +15,8 @@ MAX_MARKS: Final = 400
 MAX_SCANNED: Final = 200_000
 """Characters read at each end of a text; nothing between them is looked for in a longer one."""
 ANY_CUE: Final = re.compile(
-    r"[<\[\]|｜‖¦│]|DSML|tool|function|to=|invoke|parameter|arg_|think|INST|▁of▁|▁pad▁"
+    r"[<\[\]|｜‖¦│]|DSML|tool|function|to=|invoke|parameter|arg_|think|INST"
+    r"|▁of▁|▁pad▁|steptml:|atem:|longcat_|TOOLCALL|_of_turn"
 )
 """Found in every text that holds a cue of any family, and seldom in others."""
 
