@@ -15,25 +15,38 @@ class Deadline(NamedTuple):
     reason: ErrorReason | None
 
 
+_LATE_S = 0.5
+_GRACE_S = 0.1
+
+
 class DeadlineWatch:
-    """Asks `next_deadline` only when the one it knew has passed, so that progress costs nothing."""
+    """Asks `next_deadline` only when the one it knew has passed, so that progress costs nothing.
+
+    A look that comes late is our own fault (the loop was held up, the process stopped): what the
+    server sent meanwhile is read first, once.
+    """
 
     def __init__(self, next_deadline: Callable[[], Deadline], timer: asyncio.Timeout) -> None:
         self._next_deadline = next_deadline
         self._timer = timer
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
+        self._had_grace = False
         self.missed: Deadline | None = None
 
     def look(self) -> None:
         """Read the deadlines anew: needed where one may have come nearer."""
         self.stop()
         deadline = self._next_deadline()
-        if deadline.at <= self._loop.time():
+        late_s = self._loop.time() - deadline.at
+        if late_s < 0:
+            self._handle = self._loop.call_at(deadline.at, self.look)
+        elif late_s > _LATE_S and not self._had_grace:
+            self._had_grace = True
+            self._handle = self._loop.call_later(_GRACE_S, self.look)
+        else:
             self.missed = deadline
             self._timer.reschedule(self._loop.time())
-        else:
-            self._handle = self._loop.call_at(deadline.at, self.look)
 
     def stop(self) -> None:
         if self._handle is not None:

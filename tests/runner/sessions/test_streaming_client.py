@@ -1,5 +1,6 @@
 """What the client records of every kind of answer; time is the loop's, and no socket is used."""
 
+import asyncio
 import gzip
 import json
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
 from runner.sessions.streaming_client import StreamingClient
 from tests.runner.sessions import wire
-from tests.runner.sessions.fast_forward import run_in_no_time
+from tests.runner.sessions.fast_forward import FastForwardLoop, run_in_no_time
 from tests.runner.sessions.scripted_transport import (
     FOREVER,
     FailingTransport,
@@ -139,6 +140,25 @@ def test_half_an_event_in_each_read_is_progress_once_it_is_whole() -> None:
 
     assert record.transport_end is TransportEnd.CLEAN_EOF
     assert record.ended_s == 84
+
+
+class HeldUpTransport(ScriptedTransport):
+    """Holds the event loop up for 100 s, one second after the request."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, FastForwardLoop)
+        loop.call_later(1, loop.jump, 100)
+        return await super().handle_async_request(request)
+
+
+def test_what_came_while_our_own_loop_was_held_up_is_read_before_a_deadline_is_called() -> None:
+    pieces = [wire.text("Done:"), wire.text(" amber"), wire.DONE]
+    answered = send(HeldUpTransport([(50, wire.role()), *steps(pieces, each_s=0)]))
+    silent = send(HeldUpTransport([(FOREVER, b"")]))
+
+    assert answered.transport_end is TransportEnd.CLEAN_EOF
+    assert silent.deadline is ErrorReason.FIRST_TOKEN_TIMEOUT
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "content"])
