@@ -34,6 +34,12 @@ class ConfigRow:
     def differs(self) -> bool:
         return self.a != self.b
 
+    @property
+    def short_name(self) -> str:
+        """Without the path inside a server's report, which is long and says little."""
+        service, _, name = self.name.partition(" ")
+        return f"{service} {name.rpartition('.')[2]}" if self.kind == SAID else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigSide:
@@ -53,7 +59,7 @@ def config_rows(a: ConfigSide, b: ConfigSide) -> list[ConfigRow]:
         for kind, name in keys
     ]
     order = {FACTOR: 0, COMMAND: 1, SAID: 2}
-    return sorted(rows, key=lambda row: order[row.kind])
+    return _said_once(sorted(rows, key=lambda row: order[row.kind]))
 
 
 def flattened(facts: object, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -70,6 +76,16 @@ def flattened(facts: object, prefix: str = "") -> Iterator[tuple[str, str]]:
         yield from flattened(value, f"{prefix}.{key}" if prefix else key)
 
 
+def _said_once(rows: Sequence[ConfigRow]) -> list[ConfigRow]:
+    """Servers repeat their arguments in nested states: the first, shortest name stands for all."""
+    kept: dict[tuple[str, str, str, str, str], ConfigRow] = {}
+    for row in rows:
+        service, _, name = row.name.partition(" ")
+        last = name.rpartition(".")[2] if row.kind == SAID else name
+        kept.setdefault((row.kind, service, last, row.a, row.b), row)
+    return list(kept.values())
+
+
 def _settings(side: ConfigSide) -> Iterator[tuple[tuple[str, str], str]]:
     for factor, level in side.arm.levels.items():
         yield (FACTOR, str(factor)), _text(level)
@@ -83,7 +99,8 @@ def _settings(side: ConfigSide) -> Iterator[tuple[tuple[str, str], str]]:
 
 def _arguments(command: Any) -> Iterator[tuple[str, str]]:
     """`--flag value` pairs of an argument list; a flag without a value is `on`."""
-    words = [str(word) for word in command] if isinstance(command, list) else []
+    argv = command.get("argv") if isinstance(command, Mapping) else command
+    words = [str(word) for word in argv] if isinstance(argv, list) else []
     for position, word in enumerate(words):
         if not word.startswith("--") or _OF_THE_MOMENT.search(word.lstrip("-")):
             continue
@@ -94,4 +111,6 @@ def _arguments(command: Any) -> Iterator[tuple[str, str]]:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.6g}"
     return _ABSENT if value is None else str(value)

@@ -84,7 +84,12 @@ def _carets(line: str, span: Span, line_start: int) -> str:
     last = min(span.end - line_start, len(line))
     indent = sum(widths[:first])
     carets = max(1, sum(widths[first:last]))
-    return " " * indent + "^" * carets + f" offset {span.start}: {without_controls(span.note)}"
+    place = f"offset {span.start}" if span.end <= line_start + len(line) else _extent(span)
+    return " " * indent + "^" * carets + f" {place}: {without_controls(span.note)}"
+
+
+def _extent(span: Span) -> str:
+    return f"offsets {span.start} to {span.end}"
 
 
 def _cells(line: str) -> tuple[str, list[int]]:

@@ -27,7 +27,7 @@ _COLUMNS = ["series", "seconds", "value"]
 
 
 def request_series(samples: pd.DataFrame, *, origin_us: int) -> pd.DataFrame:
-    """The gauges that count requests, as `series`, `seconds`, `value`."""
+    """The gauges that count requests, as `series`, `seconds`, `value`; all-zero ones left out."""
     known = samples[samples["name"].isin(list(REQUEST_GAUGES))]
     return _lines(known, REQUEST_GAUGES, origin_us)
 
@@ -70,8 +70,9 @@ def _lines(samples: pd.DataFrame, words: Mapping[str, str], origin_us: int) -> p
     )
     once = frame.drop_duplicates(["name", "service", "engine", "member", "seconds"])
     once = once.assign(series=_series_names(once))
-    summed = once.groupby(["series", "seconds"])["value"].sum()
-    return summed.reset_index()[_COLUMNS]
+    summed = once.groupby(["series", "seconds"])["value"].sum().reset_index()
+    moving = summed.groupby("series")["value"].transform("max") > 0
+    return summed.loc[moving, _COLUMNS]
 
 
 def _series_names(frame: pd.DataFrame) -> list[str]:

@@ -194,10 +194,11 @@ def paired_outcomes(run_a: int, run_b: int) -> pd.DataFrame:
     return _paired_outcomes(_store_key(), run_a, run_b)
 
 
-def raw_bytes(raw_id: int) -> bytes:
-    """The recorded bytes, read when they are asked for and never kept in memory."""
+def raw_bytes(raw_ids: Sequence[int]) -> bytes:
+    """The recorded bytes behind one another, read when asked for and never kept in memory."""
     with reading() as connection:
-        return observations.raw_bytes(connection, raw_id) or b""
+        pieces = [observations.raw_bytes(connection, raw_id) for raw_id in raw_ids]
+    return b"".join(piece for piece in pieces if piece is not None)
 
 
 @contextmanager
@@ -283,7 +284,7 @@ def _work(key: StoreKey) -> Work:
 
 @st.cache_data(ttl=_CHANGING_S, max_entries=32, show_spinner=False)
 def _run_record(key: StoreKey, run_id: int, launch_id: int | None) -> RunRecord:
-    of_the_run = [RawKind.SERVICE_LOG, RawKind.SERVER_INFO]
+    of_the_run = [RawKind.SERVICE_LOG, RawKind.SERVER_INFO, RawKind.SCRAPE]
     with _moment(key) as connection:
         proof = runs.run_proof(connection, run_id)
         if proof is None:

@@ -4,6 +4,7 @@ Reads the stored JSON and believes none of it: a field of another shape is left 
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,13 @@ from typing import Any
 from app.leak_marking import Span
 from db.reads.sessions import TurnFacts
 from db.vocabulary import DueKind
+
+_SUM = "total"
+# How the markup families name the function that is called.
+_CALLED_NAME = re.compile(
+    r"""invoke\s+name=["'](?P<dsml>[^"'<>]*)["']|"name"\s*:\s*"(?P<json>[^"]*)"|"""
+    r"""<function=(?P<tag>[^<>]*)>"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +77,14 @@ def call_text(name: object, arguments: object) -> str:
 
 
 def cached_by_source(cached: Mapping[str, Any]) -> dict[str, int]:
-    """Cached prompt tokens by where they came from, zeros left out."""
+    """Cached prompt tokens by where they came from; zeros and the sum are left out."""
     return {
         str(source): int(tokens)
         for source, tokens in cached.items()
-        if isinstance(tokens, int | float) and not isinstance(tokens, bool) and tokens > 0
+        if source != _SUM
+        and isinstance(tokens, int | float)
+        and not isinstance(tokens, bool)
+        and tokens > 0
     }
 
 
@@ -126,4 +137,20 @@ def _spans(turn: TurnFacts, field: str) -> tuple[Span, ...]:
         start, end = span.get("start"), span.get("end")
         if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
             found.append(Span(start, end, f"{span.get('family', 'tool-call')} markup as text"))
+            found += _wrong_names(turn, str(turn.got.get(field) or "")[start:end], start)
     return tuple(found)
+
+
+def _wrong_names(turn: TurnFacts, markup: str, offset: int) -> list[Span]:
+    """Where the markup calls a function that was not offered, or not the one that was due."""
+    tools = turn.context.get("tools")
+    offered = {tool.get("name") for tool in tools or () if isinstance(tool, Mapping)}
+    due = turn.due.get("name") if turn.due.get("kind") == DueKind.CALL else None
+    found = []
+    for match in _CALLED_NAME.finditer(markup):
+        name, (start, end) = match[match.lastgroup or 0], match.span(match.lastgroup or 0)
+        if offered and name not in offered:
+            found.append(Span(offset + start, offset + end, "no such tool in this session"))
+        elif due is not None and name != due:
+            found.append(Span(offset + start, offset + end, f"{due} was due"))
+    return found

@@ -104,8 +104,8 @@ def _marker(cell: CellView, palette: Palette, steps: Sequence[str]) -> Mapping[s
         pattern = {"shape": "/", "fgcolor": palette.hatch, "bgcolor": low, "solidity": 0.18}
         return {"color": low, "pattern": pattern | {"size": 9}, "line": {"width": 0}}
     if cell.fill is Fill.LIMITS:
-        stripe = high if high != low else palette.hatch
-        pattern = {"shape": "/", "fgcolor": stripe, "bgcolor": low, "solidity": 0.4}
+        stripe, solidity = (high, 0.4) if high != low else (palette.hatch, 0.15)
+        pattern = {"shape": "/", "fgcolor": stripe, "bgcolor": low, "solidity": solidity}
         return {"color": low, "pattern": pattern | {"size": 10}, "line": {"width": 0}}
     if cell.fill is Fill.RATE:
         return {"color": low, "line": {"width": 0}}

@@ -93,7 +93,7 @@ def _layout(rows: int, palette: Palette) -> dict[str, Any]:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "paper_bgcolor": "rgba(0,0,0,0)",
         "xaxis": {
-            "domain": [0.44, 1],
+            "domain": [0.5, 1],
             "range": [-2, 102],
             "tickvals": [0, 25, 50, 75, 100],
             "ticktext": ["0", "25", "50", "75", "100 %"],

@@ -1,6 +1,6 @@
 """Lines over the seconds of a run or a session, with what happened on them; pure drawing.
 
-Every line carries its name where it is highest, so no legend is needed.
+The names of the lines stand in their colours above them, so that nothing lies on the data.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from db.vocabulary import OutcomeClass
 
 _TURN_ROW_PX = 26
 _LINES_PX = 190
+_DASHES = {"solid": "━", "dot": "┅", "dash": "╍"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def run_timeline(
         figure.add_trace(_corrupt_dots(corrupt_at_s, lines, palette))
     _add_bands(figure, bands, marks, palette)
     figure.update_layout(_layout(palette, height))
-    figure.update_yaxes(range=[0, top * 1.22], **_axis(palette))
+    figure.update_yaxes(range=[0, top * 1.06], **_axis(palette))
     figure.update_xaxes(title=_axis_title("seconds since the first request"), **_axis(palette))
     return figure
 
@@ -85,7 +86,7 @@ def session_timeline(
         rows=2,
         cols=1,
         shared_xaxes=True,
-        vertical_spacing=0.06,
+        vertical_spacing=0.12,
         row_heights=[turns_px, _LINES_PX],
     )
     for turn in turns:
@@ -98,7 +99,7 @@ def session_timeline(
     figure.update_layout(_layout(palette, turns_px + _LINES_PX + 60), barmode="overlay")
     figure.update_yaxes(**_axis(palette))
     figure.update_yaxes(autorange="reversed", showgrid=False, row=1, col=1)
-    figure.update_yaxes(range=[0, _top(lines) * 1.25], row=2, col=1)
+    figure.update_yaxes(range=[0, _top(lines) * 1.06], row=2, col=1)
     figure.update_xaxes(**_axis(palette))
     figure.update_xaxes(
         title=_axis_title("seconds since the first request of the run"), row=2, col=1
@@ -168,35 +169,45 @@ def _add_divergence(figure: go.Figure, mark: Mark, palette: Palette) -> None:
 def _add_lines(
     figure: go.Figure, lines: pd.DataFrame, palette: Palette, row: int | None = None
 ) -> None:
-    colours = [palette.muted, palette.clean, palette.silent, palette.ours]
     place = {} if row is None else {"row": row, "col": 1}
-    axes = {"xref": "x2", "yref": "y2"} if row == 2 else {}
-    for number, (series, points) in enumerate(lines.groupby("series", sort=False)):
-        colour = colours[number % len(colours)]
+    names = []
+    for series, points in lines.groupby("series", sort=False):
+        colour, dash = _line_style(str(series), palette)
+        names.append(f'<span style="color:{colour}">{_DASHES[dash]} {escape(str(series))}</span>')
         figure.add_trace(
             go.Scatter(
                 x=points["seconds"],
                 y=points["value"],
                 mode="lines",
-                line={"shape": "hv", "width": 1.6, "color": colour},
+                line={"shape": "hv", "width": 1.6, "color": colour, "dash": dash},
                 name=escape(str(series)),
                 hovertemplate="%{y:g} %{fullData.name} at %{x:.1f} s<extra></extra>",
             ),
             **place,
         )
-        peak = points.iloc[int(points["value"].to_numpy().argmax())]
-        figure.add_annotation(
-            x=peak["seconds"],
-            y=peak["value"],
-            text=escape(str(series)),
-            showarrow=False,
-            xanchor="left",
-            yanchor="bottom",
-            xshift=3,
-            yshift=12 * (number % 2),
-            font={"size": 11, "color": colour},
-            **axes,
-        )
+    figure.add_annotation(
+        x=0,
+        xref="x domain" if row is None else "x2 domain",
+        y=1,
+        yref="y domain" if row is None else "y2 domain",
+        text="   ".join(names),
+        showarrow=False,
+        xanchor="left",
+        yanchor="bottom",
+        yshift=1,
+        font={"size": 11},
+    )
+
+
+def _line_style(series: str, palette: Palette) -> tuple[str, str]:
+    """Colour and dash by what the line counts, the same on every page."""
+    if series.startswith("in flight"):
+        return palette.text, "solid"
+    if series.startswith("running"):
+        return palette.clean, "solid"
+    if series.startswith("queued"):
+        return palette.ours, "dot"
+    return palette.silent, "dash"
 
 
 def _corrupt_dots(
@@ -264,7 +275,7 @@ def _axis(palette: Palette) -> dict[str, Any]:
 def _layout(palette: Palette, height: int) -> dict[str, Any]:
     return {
         "height": height,
-        "margin": {"l": 8, "r": 12, "t": 18, "b": 8},
+        "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
         "showlegend": False,
         "plot_bgcolor": "rgba(0,0,0,0)",
         "paper_bgcolor": "rgba(0,0,0,0)",

@@ -19,7 +19,7 @@ from app.widgets.campaign_head import (
     show_provenance,
     verdict_badges,
 )
-from app.widgets.cell_drawer import show_drawer, show_no_cell
+from app.widgets.cell_drawer import show_drawer, show_no_cell, show_verdicts
 from app.widgets.empty_pages import show_no_campaigns
 from app.widgets.matrix_parts import (
     matrix_csv,
@@ -70,6 +70,7 @@ with left:
         "unit."
     )
     show_table(readings, place)
+    show_left_out(board, [run for cell in readings for run in cell.left_out])
 with right:
     chosen = next((cell for cell in readings if cell.arm.id == place.arm), None)
     if chosen is None:
@@ -77,7 +78,7 @@ with right:
     else:
         baseline = next((cell for cell in readings if cell.arm.is_baseline), None)
         show_drawer(board, chosen, baseline, place)
-show_left_out(board, [run for cell in readings for run in cell.left_out])
+    show_verdicts(board)
 show_provenance(board)
 redraw_on_change(
     partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S

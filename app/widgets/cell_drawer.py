@@ -15,6 +15,7 @@ from app.widgets.navigation import link_to, stay_at
 from app.wording import (
     SECOND_US,
     corrupt_words,
+    headline_badge,
     levels_text,
     offset_text,
     outcome_badge,
@@ -22,6 +23,7 @@ from app.wording import (
     state_badge,
 )
 from db.identifiers import IdKind, format_id
+from db.reads.campaigns import VerdictFacts
 from db.reads.runs import RunCounts
 from db.reads.sessions import SessionFacts
 from db.vocabulary import RunState
@@ -48,9 +50,23 @@ def show_drawer(
 
 
 def show_no_cell() -> None:
-    with st.container(border=True, gap="small"):
-        st.markdown("##### No cell chosen")
-        st.caption("Click a cell, or follow a link of the table below the picture.")
+    st.caption("Click a cell for its runs and its corrupt sessions.")
+
+
+def show_verdicts(board: Board) -> None:
+    """Each claim with its newest verdict, in the words in which it was stored."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### Verdicts")
+        if not board.verdicts:
+            st.caption("This campaign claims nothing, so there is nothing to judge.")
+        for verdict in board.verdicts:
+            st.markdown(f"**{plain(verdict.slug)}** {plain(verdict.claim)} {_headline(verdict)}")
+            said = verdict.sentence or f"Predicted: {verdict.predict}. Not judged yet."
+            st.caption(plain(said, limit=1200))
+
+
+def _headline(verdict: VerdictFacts) -> str:
+    return headline_badge(verdict.headline) if verdict.headline else ""
 
 
 def _show_head(reading: CellReading) -> None:
@@ -153,7 +169,7 @@ def _where(session: SessionFacts, reading: CellReading) -> str:
 
 
 def _show_next(reading: CellReading, baseline: CellReading | None, place: MatrixPlace) -> None:
-    with st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         if baseline is not None and baseline.done and reading.done and baseline != reading:
             a, b = _pair(baseline, reading)
             pair = ComparePlace(a=a.id, b=b.id)

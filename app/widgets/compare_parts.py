@@ -240,9 +240,9 @@ def _config_table(rows: Sequence[ConfigRow]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "setting": f"{plain(row.name)} :gray-badge[{row.kind}]",
-                "A": plain(row.a, limit=120),
-                "B": plain(row.b, limit=120),
+                "setting": f"{plain(row.short_name)} :gray-badge[{row.kind}]",
+                "A": plain(row.a, limit=60),
+                "B": plain(row.b, limit=60),
             }
             for row in rows
         ]

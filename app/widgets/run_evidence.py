@@ -1,7 +1,6 @@
 """What a run left behind: its sessions, its log events, and the proof that the arm was there."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,15 +9,17 @@ import streamlit as st
 from app import reads_cache
 from app.links import RunPlace, SessionFilter, SessionPlace, address_of
 from app.markdown_text import plain
+from app.proof_rows import check_rows, command_text, exposure_rows, health_rows
 from app.reads_cache import Board, RunRecord
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.navigation import stay_at
 from app.widgets.raw_download import raw_button
-from app.wording import counted_noun, offset_text, outcome_word, reason_words
+from app.wording import offset_text, outcome_word, reason_words
 from db.identifiers import IdKind, format_id
+from db.reads.observations import RawFacts
 from db.reads.runs import RunCounts
 from db.reads.sessions import SessionFacts
-from runner.evidence.wording import count_text, moment_text
+from runner.evidence.wording import moment_text
 
 _PAGE_ROWS = 200
 _TAIL_LINES = 60
@@ -50,15 +51,22 @@ def show_sessions(board: Board, run: RunCounts, place: RunPlace) -> None:
 
 def show_proof(record: RunRecord) -> None:
     """Expected and found of every check, then what was exercised, then the client's own health."""
-    checks = [check for check in record.proof.verification if isinstance(check, Mapping)]
+    proof = record.proof
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Arm, expected and found")
+        checks = check_rows(proof.verification)
         if checks:
-            st.table(_check_rows(checks), border="horizontal", hide_index=True)
+            st.table(pd.DataFrame(checks), border="horizontal", hide_index=True)
         else:
-            st.caption("Nothing was verified yet, or nothing of this arm can be.")
-        _show_facts("Exercised", record.proof.exposure)
-        _show_facts("Client health", record.proof.client_health)
+            st.caption("Nothing was verified yet.")
+        exercised = exposure_rows(proof.exposure)
+        if exercised:
+            st.markdown("##### Paths that were used")
+            st.table(pd.DataFrame(exercised), border="horizontal", hide_index=True)
+        if proof.client_health:
+            st.markdown("##### The client itself")
+            rows = health_rows(proof.client_health)
+            st.table(rows, border="horizontal", hide_header=True)
 
 
 def show_launch(record: RunRecord) -> None:
@@ -70,14 +78,13 @@ def show_launch(record: RunRecord) -> None:
         st.caption(f"{name} · started {moment_text(launch.started_at_us)}")
         for service, command in launch.commands.items():
             st.caption(plain(str(service)))
-            words = command if isinstance(command, list) else [command]
-            st.code(" ".join(map(str, words)), language=None, wrap_lines=True)
+            st.code(command_text(command), language=None, wrap_lines=True)
         for fingerprint in record.fingerprints:
             st.caption(plain(f"{fingerprint.service} says of itself"))
             st.code(_pretty(fingerprint.facts), language=None, height=260)
-        for piece in record.raw:
-            label = f"{piece.kind.replace('_', ' ')} of {plain(piece.service or 'the service')}"
-            raw_button(piece, label, file_name=f"{piece.kind}-{piece.id}.txt")
+        for (kind, source), pieces in _by_source(record.raw).items():
+            label = f"{kind.replace('_', ' ')} of {plain(source or 'the service')}"
+            raw_button(pieces, label, file_name=f"{kind}-{source or 'service'}.txt")
 
 
 def show_log_events(run: RunCounts) -> None:
@@ -193,40 +200,11 @@ def _session_row(session: SessionFacts, place: RunPlace, origin_us: int) -> dict
     }
 
 
-def _check_rows(checks: list[Mapping[str, Any]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "": ":blue[:material/check:]"
-                if check.get("holds")
-                else ":orange[:material/close:]",
-                "factor": plain(f"{check.get('factor')} {check.get('level')}"),
-                "where": plain(f"{check.get('service', '')} {check.get('path', '')}".strip()),
-                "expected": plain(_short(check.get("expected"))),
-                "found": plain(_short(check.get("found"))),
-            }
-            for check in checks
-        ]
-    )
-
-
-def _show_facts(title: str, facts: Mapping[str, Any]) -> None:
-    if not facts:
-        return
-    st.caption(f"{title}: {counted_noun(len(facts), 'figure')}")
-    rows = {plain(_words(key)): plain(_short(value)) for key, value in facts.items()}
-    st.table(rows, border="horizontal", hide_header=True)
-
-
-def _words(key: str) -> str:
-    return str(key).replace("_", " ")
-
-
-def _short(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return count_text(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 160 else text[:159] + "…"
+def _by_source(raw: list[RawFacts]) -> dict[tuple[str, str | None], list[RawFacts]]:
+    pieces: dict[tuple[str, str | None], list[RawFacts]] = {}
+    for piece in raw:
+        pieces.setdefault((piece.kind, piece.service), []).append(piece)
+    return pieces
 
 
 def _pretty(facts: object) -> str:

@@ -78,6 +78,7 @@ def pick_run(board: Board, run: RunCounts) -> None:
         format_func=lambda run_id: words[run_id],
         key=key,
         on_change=remember,
+        width=560,
     )
 
 
@@ -144,7 +145,9 @@ def _show_counters(run: RunCounts, counts: SessionCounts) -> None:
     elapsed = elapsed_s(run, now_us=reads_cache.now_us())
     silent = counts.silent_of_all
     boxes = st.columns(6)
-    boxes[0].metric("Sessions ended", f"{run.n_ended} of {run.sessions_planned}", border=True)
+    boxes[0].metric(
+        "Sessions ended", f"{run.n_ended} of {run.sessions_planned}", border=True, height="stretch"
+    )
     boxes[1].metric(
         f"Corrupt{so_far}",
         words.fraction if counts.all else "–",
@@ -152,6 +155,7 @@ def _show_counters(run: RunCounts, counts: SessionCounts) -> None:
         delta_color="orange" if counts.corrupt else "blue",
         delta_arrow="off",
         border=True,
+        height="stretch",
     )
     boxes[2].metric(
         f"Silent{so_far}",
@@ -160,9 +164,10 @@ def _show_counters(run: RunCounts, counts: SessionCounts) -> None:
         delta_color="violet",
         delta_arrow="off",
         border=True,
+        height="stretch",
     )
     peak = "unknown" if run.peak_running is None else rounded(run.peak_running, 0)
-    boxes[3].metric("Peak running", peak, border=True)
+    boxes[3].metric("Peak running", peak, border=True, height="stretch")
     boxes[4].metric(
         "Wedge requests",
         count_text(run.wedge_requests),
@@ -170,9 +175,10 @@ def _show_counters(run: RunCounts, counts: SessionCounts) -> None:
         delta_color="violet",
         delta_arrow="off",
         border=True,
+        height="stretch",
     )
     wall = "–" if elapsed is None else duration_text(elapsed)
-    boxes[5].metric("Wall time", wall, border=True)
+    boxes[5].metric("Wall time", wall, border=True, height="stretch")
 
 
 def _show_curve(board: Board, run: RunCounts) -> None:

@@ -65,6 +65,6 @@ def worker_line(worker: WorkerFacts, *, now_us: int) -> str:
     age_s = max(0.0, (now_us - worker.heartbeat_at_us) / SECOND_US)
     if age_s > SILENT_AFTER_S:
         silent = f"Worker {plain(worker.name)} silent for {duration_text(age_s)}"
-        return f":orange[:material/warning: {silent}]  \nIf it died, start `decisive worker`"
+        return f":orange[:material/warning: {silent}]  \nIf it died, start `decisive worker`."
     doing = plain(worker.doing) if worker.doing else "idle"
-    return f"Worker {plain(worker.name)} {doing}  \nheartbeat {duration_text(age_s)} ago"
+    return f"Worker {plain(worker.name)}  \n{doing}  \nheartbeat {round(age_s)} s ago"

@@ -99,4 +99,4 @@ def _show_downloads(turn: TurnFacts, raw: Sequence[RawFacts]) -> None:
             label = "Request" if is_request else "Response bytes"
             ending = "json" if is_request else "bin"
             name = f"s-{turn.session_id}-turn-{turn.turn_index + 1}-{piece.kind}.{ending}"
-            raw_button(piece, label, file_name=name)
+            raw_button([piece], label, file_name=name)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-import zstandard
 from sqlalchemy import Connection, func, select
 
+from db.raw_bytes import decompress
 from db.reads.relations import LOG_EVENT, METRIC_SAMPLE, RAW, columns_of, values
 from db.tables import JsonList
 from db.vocabulary import RawKind
@@ -26,7 +26,7 @@ class LogEventFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawFacts:
-    """One recorded piece without its bytes; `size_bytes` counts them uncompressed."""
+    """One recorded piece without its bytes; `size_bytes` counts what there was, also if cut."""
 
     id: int
     turn_id: int | None
@@ -117,11 +117,11 @@ def raw_of_run(connection: Connection, run_id: int, kinds: Sequence[RawKind]) ->
 
 def raw_bytes(connection: Connection, raw_id: int) -> bytes | None:
     """The recorded bytes themselves, or None where there is no such record."""
-    statement = select(RAW.c.content, RAW.c.size_bytes).where(RAW.c.id == raw_id)
+    statement = select(RAW.c.content).where(RAW.c.id == raw_id)
     row = connection.execute(statement).one_or_none()
     if row is None:
         return None
-    return zstandard.ZstdDecompressor().decompress(row.content, max_output_size=row.size_bytes)
+    return decompress(row.content)
 
 
 def raw_reads(connection: Connection, raw_id: int) -> JsonList:

@@ -1,0 +1,111 @@
+"""What the list of campaigns and the head of a campaign read."""
+
+from sqlalchemy import Connection
+
+from db.reads import campaigns
+from db.store import Store
+from db.tables import VerdictRow
+from db.vocabulary import Headline
+from tests.db.factories import START_US, stored_campaign, stored_id, stored_run, stored_session
+
+
+def test_campaigns_come_newest_first(store: Store, connection: Connection) -> None:
+    stored_campaign(store, name="older")
+    stored_campaign(store, name="newer")
+
+    found = campaigns.campaigns(connection)
+
+    assert [campaign.name for campaign in found] == ["newer", "older"]
+
+
+def test_a_limit_keeps_the_newest_campaigns(store: Store, connection: Connection) -> None:
+    for name in ("a", "b", "c"):
+        stored_campaign(store, name=name)
+
+    assert [campaign.name for campaign in campaigns.campaigns(connection, limit=1)] == ["c"]
+
+
+def test_a_campaign_carries_its_own_list_of_corrupt_outcomes(
+    store: Store, connection: Connection
+) -> None:
+    stored = stored_campaign(store)
+
+    found = campaigns.campaign(connection, stored_id(stored.campaign))
+
+    assert found is not None
+    assert found.corrupt_outcomes == ["leak", "no_tool", "malformed", "wrong", "degenerate"]
+
+
+def test_an_unknown_campaign_is_none(connection: Connection) -> None:
+    assert campaigns.campaign(connection, 9) is None
+    assert campaigns.campaign_source(connection, 9) is None
+    assert campaigns.campaign_of_run(connection, 9) is None
+    assert campaigns.campaign_of_session(connection, 9) is None
+
+
+def test_a_session_leads_to_its_campaign(store: Store, connection: Connection) -> None:
+    stored_campaign(store, name="another")
+    stored = stored_campaign(store)
+    run = stored_run(store, stored.arms[0])
+    session = stored_session(store, run)
+
+    assert campaigns.campaign_of_run(connection, stored_id(run)) == stored.campaign.id
+    assert campaigns.campaign_of_session(connection, stored_id(session)) == stored.campaign.id
+
+
+def test_arms_keep_the_order_of_the_file_and_their_levels(
+    store: Store, connection: Connection
+) -> None:
+    stored = stored_campaign(store)
+
+    found = campaigns.arms(connection, [stored_id(stored.campaign)])
+
+    assert [arm.position for arm in found] == [0, 1, 2, 3, 4]
+    assert list(found[0].levels) == ["index_keys", "hicache", "host_pool", "concurrency"]
+    assert found[0].is_baseline
+
+
+def test_a_hypothesis_without_a_verdict_is_listed_unjudged(
+    store: Store, connection: Connection
+) -> None:
+    stored = stored_campaign(store)
+
+    (verdict,) = campaigns.verdicts(connection, [stored_id(stored.campaign)])
+
+    assert verdict.slug == "host-pool"
+    assert verdict.headline is None
+
+
+def test_the_newest_verdict_stands_for_its_hypothesis(store: Store, connection: Connection) -> None:
+    stored = stored_campaign(store)
+    for headline in (Headline.INCONCLUSIVE, Headline.REFUTED):
+        _judge(store, stored_id(stored.hypotheses[0]), headline)
+
+    (verdict,) = campaigns.verdicts(connection, [stored_id(stored.campaign)])
+
+    assert verdict.headline == "refuted"
+
+
+def test_verdicts_of_other_campaigns_stay_out(store: Store, connection: Connection) -> None:
+    other = stored_campaign(store, name="other")
+    stored = stored_campaign(store)
+    _judge(store, stored_id(other.hypotheses[0]), Headline.REFUTED)
+
+    (verdict,) = campaigns.verdicts(connection, [stored_id(stored.campaign)])
+
+    assert verdict.headline is None
+
+
+def _judge(store: Store, hypothesis_id: int, headline: Headline) -> None:
+    row = VerdictRow(
+        hypothesis_id=hypothesis_id,
+        headline=headline,
+        elimination="inconclusive",
+        direction="unclear",
+        availability="not_shown_worse",
+        sentence="It says so.",
+        method="criterion",
+        decided_at_us=START_US,
+    )
+    with store.write() as session:
+        session.add(row)

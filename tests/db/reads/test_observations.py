@@ -1,0 +1,113 @@
+"""Metric series, log events and recorded bytes of a run."""
+
+import pytest
+from sqlalchemy import Connection
+
+from db.reads import observations, sessions
+from db.store import Store
+from db.tables import LogEventRow, RunRow
+from db.vocabulary import Outcome, RawKind
+from tests.db.factories import (
+    LEAKED_TEXT,
+    SECOND_US,
+    START_US,
+    TurnSpec,
+    stored_campaign,
+    stored_id,
+    stored_log_events,
+    stored_run,
+    stored_samples,
+    stored_session,
+)
+
+
+@pytest.fixture
+def run(store: Store) -> RunRow:
+    return stored_run(store, stored_campaign(store).arms[0])
+
+
+def test_samples_come_with_their_time_and_name(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    stored_samples(store, run, [1.0, 2.0], name="running")
+    stored_samples(store, run, [9.0], name="other")
+
+    frame = observations.metric_samples(connection, stored_id(run), ["running"])
+
+    assert frame["value"].tolist() == [1.0, 2.0]
+    assert frame["at_us"].tolist() == [START_US, START_US + 2 * SECOND_US]
+    assert observations.metric_names(connection, stored_id(run)) == ["other", "running"]
+
+
+def test_the_newest_events_are_kept_and_shown_in_order(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    stored_log_events(store, run, ["one", "two", "three"])
+
+    found = observations.log_events(connection, stored_id(run), limit=2)
+
+    assert [event.line for event in found] == ["two", "three"]
+
+
+def test_events_can_be_cut_to_a_span(store: Store, run: RunRow, connection: Connection) -> None:
+    stored_log_events(store, run, ["one", "two", "three"])
+
+    found = observations.log_events(
+        connection,
+        stored_id(run),
+        from_us=START_US + SECOND_US,
+        to_us=START_US + SECOND_US,
+    )
+
+    assert [event.line for event in found] == ["two"]
+
+
+def test_lines_and_distinct_requests_are_counted_apart(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    with store.write() as session:
+        for request in ("a", "a", "b"):
+            session.add(
+                LogEventRow(
+                    run_id=stored_id(run),
+                    service="server",
+                    at_us=START_US,
+                    kind="abort",
+                    event_class="wedge",
+                    request_ref=request,
+                    line="x",
+                )
+            )
+
+    frame = observations.log_event_counts(connection, stored_id(run))
+
+    assert frame[["kind", "lines", "requests"]].values.tolist() == [["abort", 3, 2]]
+
+
+def test_recorded_bytes_come_back_as_they_were(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    body = LEAKED_TEXT.encode()
+    turns = [TurnSpec(response=body)]
+    session = stored_session(store, run, Outcome.DONE, turns=turns)
+    (turn,) = sessions.turns(connection, stored_id(session))
+
+    pieces = observations.raw_of_turns(connection, [turn.id])
+
+    response = next(piece for piece in pieces if piece.kind == RawKind.RESPONSE)
+    assert response.size_bytes == len(body)
+    assert observations.raw_bytes(connection, response.id) == body
+    assert observations.raw_reads(connection, response.id) == [[0.2, len(body)]]
+
+
+def test_bytes_that_were_never_recorded_are_none(connection: Connection) -> None:
+    assert observations.raw_bytes(connection, 5) is None
+    assert observations.raw_reads(connection, 5) == []
+
+
+def test_the_record_of_a_run_leaves_out_its_turns(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    stored_session(store, run, Outcome.DONE)
+
+    assert observations.raw_of_run(connection, stored_id(run), [RawKind.SERVICE_LOG]) == []

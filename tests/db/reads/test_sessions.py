@@ -1,0 +1,120 @@
+"""Sessions of a run, one session with its turns, its neighbours and its twins."""
+
+import pytest
+from sqlalchemy import Connection
+
+from db.reads import sessions
+from db.reads.sessions import SessionFacts
+from db.store import Store
+from db.tables import RunRow
+from db.vocabulary import Outcome, RunState
+from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
+
+MIXED = (Outcome.DONE, Outcome.LEAK, Outcome.ERROR, Outcome.LEAK, Outcome.DONE)
+
+
+@pytest.fixture
+def run(store: Store) -> RunRow:
+    """Five sessions: done, leak, error, leak, done."""
+    row = stored_run(store, stored_campaign(store).arms[0])
+    for index, outcome in enumerate(MIXED):
+        stored_session(store, row, outcome, index=index)
+    return row
+
+
+def test_sessions_come_by_index(run: RunRow, connection: Connection) -> None:
+    found = sessions.sessions(connection, stored_id(run))
+
+    assert [session.session_index for session in found] == [0, 1, 2, 3, 4]
+
+
+def test_only_the_outcomes_named_are_listed(run: RunRow, connection: Connection) -> None:
+    found = sessions.sessions(connection, stored_id(run), outcomes=["leak", "error"])
+
+    assert [session.session_index for session in found] == [1, 2, 3]
+    assert sessions.session_count(connection, stored_id(run), outcomes=["leak", "error"]) == 3
+
+
+def test_a_page_begins_where_the_one_before_ended(run: RunRow, connection: Connection) -> None:
+    found = sessions.sessions(connection, stored_id(run), limit=2, offset=2)
+
+    assert [session.session_index for session in found] == [2, 3]
+
+
+def test_neighbours_are_those_of_the_filter(run: RunRow, connection: Connection) -> None:
+    first_leak = _at(connection, run, 1)
+    second_leak = _at(connection, run, 3)
+
+    found = sessions.neighbours(connection, first_leak, outcomes=["leak"])
+
+    assert found.position == 1
+    assert found.total == 2
+    assert found.previous_id is None
+    assert found.next_id == second_leak.id
+
+
+def test_neighbours_without_a_filter_are_the_next_of_the_run(
+    run: RunRow, connection: Connection
+) -> None:
+    found = sessions.neighbours(connection, _at(connection, run, 2))
+
+    assert (found.position, found.total) == (3, 5)
+    assert found.previous_id == _at(connection, run, 1).id
+    assert found.next_id == _at(connection, run, 3).id
+
+
+def test_turns_come_in_order_with_what_was_due(run: RunRow, connection: Connection) -> None:
+    found = sessions.turns(connection, _at(connection, run, 0).id)
+
+    assert [turn.turn_index for turn in found] == [0, 1]
+    assert found[0].due["name"] == "check_weather"
+
+
+def test_reasons_are_counted_for_silent_sessions_only(run: RunRow, connection: Connection) -> None:
+    assert sessions.reason_counts(connection, [stored_id(run)]) == {"stalled": 1}
+
+
+def test_twins_are_the_same_dialogue_in_finished_runs(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    stored = stored_campaign(store, name="other")
+    here = stored_run(store, stored.arms[0])
+    there = stored_run(store, stored.arms[1])
+    stopped = stored_run(store, stored.arms[2], state=RunState.STOPPED)
+    for row in (here, there, stopped):
+        stored_session(store, row, Outcome.DONE, index=7)
+
+    found = sessions.twins(connection, stored_id(stored.campaign), 7)
+
+    assert [twin.run_id for twin in found] == [here.id, there.id]
+
+
+def test_pairs_are_the_dialogues_that_both_runs_played(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    stored = stored_campaign(store, name="other")
+    other = stored_run(store, stored.arms[0])
+    stored_session(store, other, Outcome.DONE, index=1)
+    stored_session(store, other, Outcome.DONE, index=2, dialogue_key="another dialogue")
+    stored_session(store, other, Outcome.DONE, index=99)
+
+    pairs = sessions.paired_outcomes(connection, stored_id(run), stored_id(other))
+
+    assert pairs["session_index"].tolist() == [1]
+    assert pairs["a_outcome"].tolist() == ["leak"]
+    assert pairs["b_outcome"].tolist() == ["done"]
+
+
+def test_spans_of_a_run_without_sessions_are_an_empty_frame(connection: Connection) -> None:
+    spans = sessions.session_spans(connection, 77)
+
+    assert spans.empty
+    assert list(spans) == ["id", "session_index", "outcome", "started_at_us", "ended_at_us"]
+
+
+def test_an_unknown_session_is_none(connection: Connection) -> None:
+    assert sessions.session(connection, 77) is None
+
+
+def _at(connection: Connection, run: RunRow, index: int) -> SessionFacts:
+    return sessions.sessions(connection, stored_id(run))[index]
