@@ -17,14 +17,15 @@ from runner.campaign.stack_file import Stack
 class CostAssumptions:
     """Figures that stand in for what was never measured, all in seconds.
 
+    The defaults are those of the embedded testbed on two cores; real stacks take longer.
     `generation_s` is what one answer takes with no other in flight; `added_per_session_s` is what
     each further session in flight adds to it.
     """
 
-    launch_s: float = 15.0
-    settle_s: float = 3.0
-    generation_s: float = 0.35
-    added_per_session_s: float = 0.012
+    launch_s: float = 5.0
+    settle_s: float = 1.0
+    generation_s: float = 0.06
+    added_per_session_s: float = 0.01
 
 
 @dataclass(frozen=True, slots=True)
