@@ -67,7 +67,7 @@ def connect_sqlite(path: Path, access: Access, *, foreign_keys: bool = True) -> 
 
 def _pragmas(access: Access, *, foreign_keys: bool) -> list[str]:
     if access == "ro":
-        return ["query_only = ON"]
+        return []
     return [
         f"foreign_keys = {'ON' if foreign_keys else 'OFF'}",
         "synchronous = NORMAL",

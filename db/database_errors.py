@@ -26,7 +26,8 @@ def translated_errors(where: str) -> Iterator[None]:
     except DBAPIError as error:
         translated = store_error(error.orig, where)
         if translated is None and isinstance(error, OperationalError):
-            translated = StoreAccessError(f"The store {where} cannot be used: {error.orig}.")
+            reported = " ".join(str(error.orig).split()).rstrip(".")
+            translated = StoreAccessError(f"The store {where} cannot be used: {reported}.")
         if translated is None:
             raise
         raise translated from error

@@ -4,6 +4,7 @@ from threading import Thread
 import pytest
 from sqlmodel import SQLModel, col, func, select
 
+from db.connections import connect_sqlite
 from db.errors import (
     DuplicateSessionError,
     RecorderClosedError,
@@ -11,6 +12,7 @@ from db.errors import (
     RowMissingError,
     RunClosedError,
     StoreFullError,
+    StoreLockedError,
 )
 from db.raw_bytes import CAP_BYTES, decompress
 from db.recorder import EndedSession, EndedTurn, Recorder
@@ -271,6 +273,24 @@ async def test_a_full_disk_surfaces_at_whoever_waits(store: Store, run: RunRow) 
     assert refreshed_run(store, run).n_ended == count(store, SessionRow)
 
 
+async def test_a_store_that_stays_locked_surfaces_and_then_goes_on(
+    store: Store, run: RunRow
+) -> None:
+    assert store.path is not None
+    make_impatient(store)
+    blocker = connect_sqlite(store.path, "rw")
+
+    with Recorder(store) as recorder:
+        blocker.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreLockedError):
+            await recorder.session_ended(ended_session(run, index=0))
+        blocker.execute("ROLLBACK")
+        await recorder.session_ended(ended_session(run, index=1))
+    blocker.close()
+
+    assert refreshed_run(store, run).n_ended == count(store, SessionRow) == 1
+
+
 async def test_a_caller_that_is_cancelled_loses_its_answer_and_not_the_session(
     store: Store, run: RunRow
 ) -> None:
@@ -313,6 +333,12 @@ async def test_a_closed_recorder_takes_nothing_more(store: Store, run: RunRow) -
         await recorder.put_async([sample(run)])
     with pytest.raises(RecorderClosedError):
         await recorder.session_ended(ended_session(run))
+
+
+def make_impatient(store: Store) -> None:
+    """Wait a millisecond for a lock; it holds for the one connection that the pool keeps."""
+    with store.write() as session:
+        session.connection().exec_driver_sql("PRAGMA busy_timeout = 1")
 
 
 def limit_to_present_size(store: Store) -> None:

@@ -2,6 +2,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import pytest
 from sqlalchemy import text
@@ -23,6 +24,8 @@ from db.store import Store, open_store, open_store_read_only
 from db.tables import CampaignRow, NoteRow
 from tests.db.factories import stored_campaign, stored_id
 from tests.db.processes import ENOUGH_S, program
+
+A_MOMENT_S = 0.2
 
 
 def url_in(folder: Path, name: str = "decisive.db") -> str:
@@ -181,6 +184,28 @@ def test_a_reader_refuses_an_empty_file(tmp_path: Path) -> None:
 
     with pytest.raises(StoreMissingError, match="is empty"):
         open_store_read_only(url_in(tmp_path))
+
+
+def test_opening_waits_for_a_process_that_is_creating_the_store(tmp_path: Path) -> None:
+    """SQLite itself does not wait here: switching to the log fails at once under a write lock."""
+    creator = connect_sqlite(tmp_path / "decisive.db", "rwc")
+    creator.execute("BEGIN IMMEDIATE")
+    versions: list[int] = []
+
+    def open_it() -> None:
+        with open_store(url_in(tmp_path)) as store:
+            versions.append(store.schema_version())
+
+    opening = Thread(target=open_it)
+    opening.start()
+    opening.join(A_MOMENT_S)
+    waits = opening.is_alive()
+    creator.execute("ROLLBACK")
+    creator.close()
+    opening.join(ENOUGH_S)
+
+    assert waits
+    assert versions == [1]
 
 
 def test_a_writer_fills_an_empty_file(tmp_path: Path) -> None:
