@@ -4,13 +4,24 @@ An argument may be a document, so markup that is balanced and belongs to the tal
 closing tags that nothing opened are what a parser left behind.
 """
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from runner.judge.json_values import NotJson, dump_json, parse_json, texts_in
 from runner.judge.markup_mention import has_naming_cue, is_named
-from runner.judge.markup_scan import MarkupMark, orphan_closers, scan_marks, without_lone_supports
+from runner.judge.markup_scan import (
+    MarkupMark,
+    is_balanced,
+    orphan_closers,
+    scan_marks,
+    without_lone_supports,
+)
 from runner.judge.markup_spans import MarkupFindings, MarkupQuestion, MarkupSpan, markup_span
 from runner.judge.markup_topic import Topic
+
+_MOST_FRAMED: Final = 0.6
+_PLAIN_TAG: Final = re.compile(r"</?[a-z]")
 
 
 def argument_markup(arguments: str, number: int, question: MarkupQuestion) -> MarkupFindings:
@@ -38,12 +49,22 @@ def _is_content(text: str, marks: Sequence[MarkupMark], question: MarkupQuestion
         return True
     if orphan_closers(marks):
         return False
-    if conversation.topic is not Topic.NONE:
+    if conversation.topic is not Topic.NONE or conversation.wants_form:
         return True
     if all(_is_talk(text, mark) for mark in marks):
         return True
-    names_tool = any(tool.name and tool.name in text for tool in question.tools)
-    return not names_tool and all(mark.is_support or mark.family.is_document_like for mark in marks)
+    return _is_document(text, marks) and not any(
+        tool.name and tool.name in text for tool in question.tools
+    )
+
+
+def _is_document(text: str, marks: Sequence[MarkupMark]) -> bool:
+    """Whether XML-like tags stand in more text than they frame, or in a kind that documents use."""
+    if all(mark.is_support or mark.family.is_document_like for mark in marks):
+        return True
+    framed = marks[-1].end - marks[0].start
+    is_plain = all(_PLAIN_TAG.match(mark.text) for mark in marks)
+    return is_plain and is_balanced(marks) and framed <= _MOST_FRAMED * len(text)
 
 
 def _is_talk(text: str, mark: MarkupMark) -> bool:

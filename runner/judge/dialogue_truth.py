@@ -38,7 +38,7 @@ def compare_with_due(
             return _compare_call(calls, due)
         case DueAnswer() as due:
             if calls:
-                sentence = f"an answer was due, and {calls[0].call.name} was called"
+                sentence = f"{calls[0].call.name} was called instead"
                 return DialogueFindings((Flag.UNASKED_CALL,), True, sentence)
             return _compare_answer(message.content, due)
         case _:
@@ -87,15 +87,15 @@ def repeats_last_call(calls: Sequence[CheckedCall], context: TurnContext) -> boo
 def _compare_call(calls: Sequence[CheckedCall], due: DueCall) -> DialogueFindings:
     first = calls[0]
     if first.call.name != due.name:
-        sentence = f"{due.name} was due, and {first.call.name} was called"
+        sentence = f"{first.call.name} was called instead"
         return DialogueFindings((Flag.WRONG_TOOL,), True, sentence)
     differing = _differing_arguments(first.arguments or {}, due)
     if differing:
-        sentence = f"{due.name} was called with other values of {', '.join(differing)}"
+        sentence = f"it was called with other values of {', '.join(differing)}"
         return DialogueFindings((Flag.WRONG_ARGUMENTS, Flag.ECHO_MISMATCH), True, sentence)
     for other in calls[1:]:
         if other.call.name != due.name or _differing_arguments(other.arguments or {}, due):
-            sentence = f"besides {due.name}, {other.call.name} was called, which was not due"
+            sentence = f"besides, {other.call.name} was called, which was not due"
             return DialogueFindings((Flag.EXTRA_CALL,), True, sentence)
     return DialogueFindings((Flag.EXTRA_CALL,)) if len(calls) > 1 else RIGHT
 

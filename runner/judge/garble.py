@@ -13,7 +13,8 @@ from typing import Final
 from unicodedata import name as unicode_name
 
 _MAX_READ: Final = 20_000
-_LOOP_WINDOW: Final = 2_000
+_LOOP_WINDOW: Final = 1_000
+_LOOP_STEP: Final = 100
 _MIN_LOOP: Final = 100
 _MIN_REPEATS: Final = 5
 _MIN_SCRIPTS: Final = 3
@@ -36,6 +37,8 @@ _LANGUAGE_WORDS: Final = re.compile(
 )
 _EAST_ASIAN: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "FULLWIDTH", "HALFWIDTH"})
 _NO_SCRIPT: Final = frozenset({"MODIFIER", "DIGIT", "SUPERSCRIPT", "SUBSCRIPT", "FEMININE"})
+# Tables, rules and rows of zeros repeat for pages; letters, and a row of "!", do not.
+_DECORATION: Final = re.compile(r"[\s\d\-=_*~#.,:;|+<>/\\─━│═—–·•]+")
 _WORD: Final = re.compile(r"\w+")
 _HAS_LETTER: Final = re.compile(r"[^\W\d_]")
 
@@ -64,10 +67,8 @@ def _is_loop(text: str, conversation_text: Callable[[], str]) -> bool:
     """Whether a stretch of the text repeats one unit, not counting rules and empty cells."""
     if len(text) < _MIN_LOOP or not _compresses(text):
         return False
-    windows = [text[-_LOOP_WINDOW:], text[:_LOOP_WINDOW]]
-    middle = len(text) // 2
-    windows.append(text[middle : middle + _LOOP_WINDOW])
-    if not any(_ends_in_loop(window) for window in dict.fromkeys(windows)):
+    ends = range(len(text), _MIN_LOOP - 1, -_LOOP_STEP)
+    if not any(_ends_in_loop(text[max(0, end - _LOOP_WINDOW) : end]) for end in ends):
         return False
     return _REPEAT_WORDS.search(conversation_text()) is None
 
@@ -83,8 +84,7 @@ def _ends_in_loop(window: str) -> bool:
     unit = window[-period:]
     if repeated < _MIN_LOOP or repeated < _MIN_REPEATS * period:
         return False
-    # Tables, rules and rows of zeros repeat for pages; letters do not.
-    return _HAS_LETTER.search(unit) is not None or repeated >= _LOOP_WINDOW - period
+    return _DECORATION.fullmatch(unit) is None or repeated >= _LOOP_WINDOW - period
 
 
 def _period_of_end(window: str) -> tuple[int, int]:

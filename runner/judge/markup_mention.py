@@ -33,7 +33,7 @@ _CUE_BEHIND: Final = re.compile(
     r"|тег\w*|токен\w*|标签|标记|タグ|태그)\b",
     re.IGNORECASE,
 )
-_LINE_EDGE: Final = re.compile(r"^\s*$|\n\s*$")
+_LINE_EDGE: Final = re.compile(r"(?:^|\n|<think(?:ing)?>)\s*$")
 
 
 def is_named(text: str, start: int, end: int, *, tool_names: Sequence[str]) -> bool:

@@ -27,10 +27,8 @@ def is_block_quoted(text: str, block: Block, question: MarkupQuestion) -> bool:
                 return True
             if block.names_tool and _is_unasked_whole(text, region, question):
                 return False
-            if block.names_tool:
-                return conversation.topic is Topic.CALLS and not question.call_is_missing
             begins = not text[region.body_start : block.start].strip()
-            is_call = begins and len(block.marks) > 1
+            is_call = block.names_tool or (begins and len(block.marks) > 1)
             return not (is_call and question.call_is_missing)
         case _:
             return conversation.topic is Topic.FORM and not question.call_is_missing

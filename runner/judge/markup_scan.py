@@ -69,6 +69,16 @@ def without_lone_supports(marks: Sequence[MarkupMark]) -> list[MarkupMark]:
 
 def orphan_closers(marks: Sequence[MarkupMark]) -> list[MarkupMark]:
     """The closing marks to which nothing before them is the opening."""
+    return _pair(marks)[0]
+
+
+def is_balanced(marks: Sequence[MarkupMark]) -> bool:
+    """Whether every mark that opens is closed, and the other way round."""
+    return _pair(marks) == ([], 0)
+
+
+def _pair(marks: Sequence[MarkupMark]) -> tuple[list[MarkupMark], int]:
+    """The closing marks without an opening, and how many openings stay open."""
     open_counts: dict[str, int] = {}
     orphans: list[MarkupMark] = []
     for mark in marks:
@@ -79,7 +89,7 @@ def orphan_closers(marks: Sequence[MarkupMark]) -> list[MarkupMark]:
             open_counts[name] -= 1
         else:
             orphans.append(mark)
-    return orphans
+    return orphans, sum(open_counts.values())
 
 
 def _hits(text: str, families: Sequence[MarkupFamily]) -> Iterator[tuple[int, int, MarkupMark]]:

@@ -73,6 +73,11 @@ class Conversation:
         return self._topic
 
     @property
+    def wants_form(self) -> bool:
+        """Whether formats, parsers, templates or the like were asked for at all."""
+        return any(_FORM_WORDS.search(text) for text in self._said)
+
+    @property
     def wants_data(self) -> bool:
         """Whether JSON or code was asked for, which a bare call could be."""
         return any(_DATA_WORDS.search(text) for text in self._said)

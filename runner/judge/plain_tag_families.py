@@ -152,7 +152,7 @@ PLAIN_TAG_FAMILIES: Final[tuple[MarkupFamily, ...]] = (
         id="other_tool_call",
         title="a tag or token that names a tool call, of no family known here",
         cues=("tool_call", "toolcall", "function_call", "tool-call", "tool▁call", "tool_use"),
-        markers=r"<[|｜]{0,2}/?[\w▁:.\-]{0,24}(?:tool|function)[_▁:\-]?(?:calls?|use)"
+        markers=r"(?<!\w)<[|｜]{0,2}/?[\w▁:.\-]{0,24}(?:tool|function)[_▁:\-]?(?:calls?|use)"
         r"[\w▁:.\-]{0,24}[|｜]{0,2}>",
         source="the common shape of all entries above",
     ),

@@ -246,7 +246,7 @@ def _prior_of(fields: JsonObject) -> list[Json]:
             found.append(
                 {
                     "role": role if isinstance(role, str) else "tool",
-                    "text": text if isinstance(text, str) else dump_json(text),
+                    "text": text if isinstance(text, str) else "",
                     "calls": _calls_of(message),
                 }
             )

@@ -106,7 +106,9 @@ SPECIAL_TOKEN_FAMILIES: Final[tuple[MarkupFamily, ...]] = (
         parsers=("mistral", "xlam"),
         models=("mistral", "devstral", "magistral", "ministral", "xlam"),
         cues=("[TOOL_", "[ARGS]", "[/TOOL_", "[CALL_ID]", "[AVAILABLE_TOOLS]"),
-        markers=r"\[/?TOOL_CALLS?\]?|\[/?TOOL_RESULTS\]|\[ARGS\]|\[CALL_ID\]|\[/?AVAILABLE_TOOLS\]",
+        markers=r"\[/?TOOL_CALLS?\]?|\[/?TOOL_RESULTS\]|\[CALL_ID\]|\[/?AVAILABLE_TOOLS\]"
+        r"|\[ARGS\](?=\s{0,2}\{)",
+        supports=r"\[ARGS\]",
         source="vllm-project/vllm#20028; raullenchai/Rapid-MLX#579",
     ),
     MarkupFamily(

@@ -27,10 +27,13 @@ class TextQuality:
 def judge_text(message: AssembledMessage, conversation: Conversation) -> TextQuality:
     flags: list[Flag] = []
     text = message.content or message.reasoning
-    everything = "\n".join(
-        (message.content, message.reasoning, *(call.arguments for call in message.tool_calls))
-    )
-    signs = garble_signs(text, conversation_text=conversation.text)
+    arguments = [call.arguments for call in message.tool_calls]
+    signs = [
+        sign
+        for part in (text, *arguments)
+        for sign in garble_signs(part, conversation_text=conversation.text)
+    ]
+    everything = "\n".join((message.content, message.reasoning, *arguments))
     if signs:
         flags.append(Flag.GARBLED)
     if has_replacement_characters(everything, conversation_text=conversation.text):
@@ -44,7 +47,7 @@ def judge_text(message: AssembledMessage, conversation: Conversation) -> TextQua
         flags.append(Flag.TEXT_SWALLOWED)
     sentence = ""
     if signs:
-        sentence = f"the text is garbled ({', '.join(signs)})"
+        sentence = f"the text is garbled ({', '.join(dict.fromkeys(signs))})"
     elif is_swallowed:
         sentence = f"{billed} tokens were billed and nothing arrived"
     return TextQuality(tuple(flags), bool(signs), "a loop" in signs, is_swallowed, sentence)

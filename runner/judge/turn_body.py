@@ -16,7 +16,9 @@ from runner.judge.event_stream import EventStreamDecoder, ServerSentEvent
 from runner.judge.json_values import parse_json
 from runner.judge.record import TurnRecord
 
-_LEADING_COMMENTS: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?(?:\s{1,64}|:[^\r\n]{0,4096}[\r\n]+)*")
+_LEADING_COMMENTS: Final = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?(?:\s{1,64}|:[^\r\n]{0,4096}(?:[\r\n]+|\Z))*"
+)
 _EVENT_FIELD: Final = re.compile(rb"(?:\A|[\r\n])(?:data|event)(?=[:\r\n])|\A(?:id|retry):")
 _LOOKED_AT: Final = 65_536
 
@@ -47,7 +49,7 @@ def read_body(record: TurnRecord) -> TurnBody:
     assembler = MessageAssembler()
     progress_at: list[float | None] = []
     if form is BodyForm.JSON:
-        value = parse_json(record.body.removeprefix(b"\xef\xbb\xbf")[_start_of_json(record.body) :])
+        value = parse_json(record.body[_start_of_json(record.body) :])
         if isinstance(value, dict):
             if assembler.add_chunk(value):
                 progress_at.append(record.reads[-1][0] if record.reads else None)

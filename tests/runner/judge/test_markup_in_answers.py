@@ -262,6 +262,13 @@ INNOCENT = {
         "",
         "The closing </tool_call> tag was missing.",
     ),
+    "a command's usage": ("How do I run it?", "", "Usage: cli [OPTIONS] COMMAND [ARGS]..."),
+    "a type in code": ("And the type?", "", "It returns Map<tool_call_id, text> as before."),
+    "a file shown in a fence, its reading not recorded": (
+        "What does line 3 of leak.log say?",
+        "",
+        f"Line 3 says:\n```\n{HERMES}\n```",
+    ),
     "a placeholder": ("Use [ARGS] in the docs", "", "Usage: tool [ARGS] as the placeholder."),
 }
 
@@ -340,6 +347,14 @@ LEGITIMATE_ARGUMENTS = [
     ("Write build.xml", '<t><parameter name="x">1</parameter><invoke name="y"></invoke></t>'),
     ("Write notes", "Models wrap calls in <tool_call> tags."),
     ("Write a page", "<p>Hi</p>"),
+    (
+        "Write a unit test for the parser",
+        'S = "<｜DSML｜invoke name=\\"write_file\\"></｜DSML｜invoke>"\nassert parse(S)',
+    ),
+    (
+        "Write strip_test.py",
+        'def test_strip():\n    text = "<tool_call>{}</tool_call>"\n    assert strip(text)\n',
+    ),
 ]
 LEAKED_ARGUMENTS = [
     ("Write a.py", "import os\n</parameter>\n</function>"),
@@ -347,6 +362,9 @@ LEAKED_ARGUMENTS = [
     ("Write a.py", 'x<tool_call>{"name": "write_file"}</tool_call>'),
     ("Write a.py", 'print("hi")<|tool_call_end|>'),
     ("Write a.py", 'print("hi")</arg_value>'),
+    ("Write a.py", "import os\nimport sys\n<tool_call>\n"),
+    ("Write a.py", "<parameter=content>import os</parameter>"),
+    ("Write a.py", 'import os\n<｜DSML｜parameter name="x">y</｜DSML｜parameter> and more of it'),
     (
         "Write a test file for our tool-call parser",
         "import os</｜DSML｜parameter>\n</｜DSML｜invoke>",
