@@ -29,7 +29,7 @@ def crosstab(pairs: pd.DataFrame) -> pd.DataFrame:
     """Numbers of pairs: rows are classes in A, columns classes in B, both with their sums."""
     seen = [name for name in CLASSES if name in set(pairs["a_class"]) | set(pairs["b_class"])]
     rows = []
-    for a_class in [*seen, "all"]:
+    for a_class in [*(name for name in seen if name in set(pairs["a_class"])), "all"]:
         row: dict[str, str] = {"": f"A {a_class}" if a_class != "all" else "all"}
         mine = pairs if a_class == "all" else pairs[pairs["a_class"] == a_class]
         for b_class in seen:

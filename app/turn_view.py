@@ -144,7 +144,8 @@ def _spans(turn: TurnFacts, field: str) -> tuple[Span, ...]:
 def _wrong_names(turn: TurnFacts, markup: str, offset: int) -> list[Span]:
     """Where the markup calls a function that was not offered, or not the one that was due."""
     tools = turn.context.get("tools")
-    offered = {tool.get("name") for tool in tools or () if isinstance(tool, Mapping)}
+    known = tools if isinstance(tools, list) else []
+    offered = {str(tool.get("name")) for tool in known if isinstance(tool, Mapping)}
     due = turn.due.get("name") if turn.due.get("kind") == DueKind.CALL else None
     found = []
     for match in _CALLED_NAME.finditer(markup):

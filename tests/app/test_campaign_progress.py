@@ -1,0 +1,52 @@
+"""How far a campaign got, counted by what is to be run and not by attempts."""
+
+from app.campaign_progress import CampaignState, progress_of
+from db.vocabulary import Outcome, RunState
+from tests.app.values import run_counts
+
+ALL_CLEAN = {Outcome.DONE: 80}
+
+
+def test_a_run_that_was_stopped_and_done_again_counts_once() -> None:
+    runs = [
+        run_counts(1, run_key="a", attempt=1, state=RunState.STOPPED),
+        run_counts(2, run_key="a", attempt=2, counts=ALL_CLEAN),
+    ]
+
+    progress = progress_of(runs)
+
+    assert (progress.runs_done, progress.runs_total) == (1, 1)
+    assert progress.state is CampaignState.DONE
+    assert progress.share == 1.0
+
+
+def test_a_run_in_work_adds_what_has_ended() -> None:
+    runs = [
+        run_counts(1, counts=ALL_CLEAN),
+        run_counts(2, state=RunState.DRIVING, counts={Outcome.DONE: 40}),
+    ]
+
+    progress = progress_of(runs)
+
+    assert progress.state is CampaignState.RUNNING
+    assert (progress.sessions_ended, progress.sessions_planned) == (120, 160)
+    assert progress.active is not None
+    assert progress.active.id == 2
+
+
+def test_planned_runs_without_one_in_work_wait() -> None:
+    assert progress_of([run_counts(state=RunState.PLANNED)]).state is CampaignState.WAITING
+
+
+def test_a_campaign_whose_runs_ended_otherwise_is_incomplete() -> None:
+    runs = [run_counts(1, counts=ALL_CLEAN), run_counts(2, state=RunState.INVALID)]
+
+    assert progress_of(runs).state is CampaignState.INCOMPLETE
+
+
+def test_no_run_is_no_progress() -> None:
+    progress = progress_of([])
+
+    assert progress.share == 0
+    assert progress.last_moved_at_us is None
+    assert progress.state is CampaignState.WAITING

@@ -1,0 +1,96 @@
+"""Addresses are read and written without loss, and nothing in one can break a page."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.links import (
+    CampaignsPlace,
+    ComparePlace,
+    ConfigView,
+    MatrixPlace,
+    Metric,
+    NewPlace,
+    Place,
+    RunPlace,
+    SessionFilter,
+    SessionPlace,
+    address_of,
+    query_of,
+    read_place,
+)
+from db.vocabulary import Outcome
+
+IDS = st.none() | st.integers(min_value=1, max_value=10**15)
+FILTERS = st.sampled_from(SessionFilter)
+PLACES: st.SearchStrategy[Place] = st.one_of(
+    st.just(CampaignsPlace()),
+    st.builds(MatrixPlace, campaign=IDS, arm=IDS, metric=st.sampled_from(Metric)),
+    st.builds(RunPlace, run=IDS, campaign=IDS, outcome=FILTERS),
+    st.builds(SessionPlace, session=IDS, outcome=FILTERS),
+    st.builds(ComparePlace, campaign=IDS, a=IDS, b=IDS, config=st.sampled_from(ConfigView)),
+    st.builds(NewPlace, file=st.none() | st.text(min_size=1)),
+)
+KINDS = (CampaignsPlace, MatrixPlace, RunPlace, SessionPlace, ComparePlace, NewPlace)
+
+
+@given(PLACES)
+def test_what_is_written_is_read_again(place: Place) -> None:
+    parsed = read_place(type(place), query_of(place))
+
+    assert parsed.place == place
+    assert parsed.ignored == ()
+
+
+@given(st.sampled_from(KINDS), st.dictionaries(st.text(), st.text()))
+def test_no_address_breaks_a_page(kind: type[Place], parameters: dict[str, str]) -> None:
+    parsed = read_place(kind, parameters)
+
+    assert isinstance(parsed.place, kind)
+
+
+@given(st.text())
+def test_an_unknown_word_leaves_the_default_and_is_named(word: str) -> None:
+    parsed = read_place(MatrixPlace, {"metric": word})
+
+    known = word in list(Metric)
+    assert parsed.place.metric == (Metric(word) if known else Metric.CORRUPT)
+    assert bool(parsed.ignored) is not known
+
+
+def test_parameters_of_other_pages_are_left_alone() -> None:
+    parsed = read_place(MatrixPlace, {"campaign": "c-2", "session": "s-9", "utm": "x"})
+
+    assert parsed.place == MatrixPlace(campaign=2)
+    assert parsed.ignored == ()
+
+
+@pytest.mark.parametrize("text", ["12", "r-12", "c-0", "c-x", "c--1", "", "c-1; drop"])
+def test_an_id_of_another_kind_is_ignored_with_a_caption(text: str) -> None:
+    parsed = read_place(MatrixPlace, {"campaign": text})
+
+    assert parsed.place.campaign is None
+    assert parsed.ignored == (f"campaign={text}",)
+
+
+def test_addresses_are_short_and_readable() -> None:
+    assert address_of(CampaignsPlace()) == "/"
+    assert address_of(MatrixPlace(campaign=1, arm=3)) == "/matrix?campaign=c-1&arm=a-3"
+    assert address_of(SessionPlace(session=9, outcome=SessionFilter.LEAK)) == (
+        "/session?session=s-9&outcome=leak"
+    )
+
+
+def test_defaults_are_left_out_of_the_address() -> None:
+    assert query_of(MatrixPlace(campaign=1)) == {"campaign": "c-1"}
+
+
+def test_every_outcome_has_a_filter_of_its_own() -> None:
+    for outcome in Outcome:
+        assert SessionFilter(outcome.value).outcomes == (outcome,)
+
+
+def test_the_filter_silent_lists_errors_and_clean_lists_both_right_ends() -> None:
+    assert SessionFilter.SILENT.outcomes == (Outcome.ERROR,)
+    assert SessionFilter.CLEAN.outcomes == (Outcome.DONE, Outcome.MAXROUNDS)
+    assert SessionFilter.ALL.outcomes == ()
