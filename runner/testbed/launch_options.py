@@ -21,7 +21,7 @@ class LaunchOptions:
     enable_hierarchical_cache: bool = False
     host_index_bytes: str = "fp8"
     index_topk: int = 32
-    pages: int = 420
+    pages: int = 264
     host_pages: int = 1600
     context_length: int = 1024
     max_running_requests: int = 96

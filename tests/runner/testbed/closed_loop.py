@@ -153,10 +153,13 @@ class ClosedLoop:
         self._start_next()
 
 
-def draw_dialogues(count: int, *, seed: int, first_prompt: int | None = None) -> list[Dialogue]:
+def draw_dialogues(
+    count: int, *, seed: int, rounds: int = 4, first_prompt: int | None = None
+) -> list[Dialogue]:
     """String parameters only, as the chat scenario has them; `first_prompt` tokens if given."""
     rng = random.Random(seed)
-    source = DialogueSource(load_vocabulary(), rng, DialogueShape(string_share=1.0))
+    shape = DialogueShape(rounds=rounds, string_share=1.0)
+    source = DialogueSource(load_vocabulary(), rng, shape)
     dialogues = [source.draw() for _ in range(count)]
     if first_prompt is None:
         return dialogues
