@@ -29,7 +29,7 @@ class EngineThread:
         *,
         clock: Callable[[], float],
         deliver: Callable[[list[GenerationEvent]], None],
-        on_crash: Callable[[BaseException], None],
+        on_crash: Callable[[Exception], None],
     ) -> None:
         self._engine = engine
         self._clock = clock
@@ -69,7 +69,7 @@ class EngineThread:
                 events = self._engine.step()
                 if events:
                     self._deliver(events)
-        except BaseException as error:
+        except Exception as error:
             self._on_crash(error)
 
     def _patience_s(self) -> float | None:

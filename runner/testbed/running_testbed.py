@@ -45,7 +45,7 @@ class RunningTestbed:
     def __init__(self, options: LaunchOptions, log: logging.Logger) -> None:
         born_s = time.monotonic()
         torch.set_num_threads(options.num_threads)
-        self.crash: BaseException | None = None
+        self.crash: Exception | None = None
         self._options = options
         self._log = log
         self._registry = make_registry(options.served_model_name)
@@ -118,7 +118,7 @@ class RunningTestbed:
             gib = host.index.numel() / _GIB
             self._log.info(log_lines.index_host_pool_allocated(gigabytes=gib))
 
-    def _on_crash(self, error: BaseException) -> None:
+    def _on_crash(self, error: Exception) -> None:
         self.crash = error
         lines = "".join(traceback.format_exception(error))
         self._log.info(f"Scheduler hit an exception: {lines}")

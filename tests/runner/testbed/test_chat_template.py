@@ -2,6 +2,7 @@
 
 import json
 import random
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from tests.runner.testbed.chat_rendering import (
 TEMPLATE = ChatTemplate(Tokenizer(VOCABULARY))
 
 
-def read(body: dict[str, object]) -> ChatRequest:
+def read(body: dict[str, Any]) -> ChatRequest:
     return read_chat_request(json.dumps(body).encode())
 
 

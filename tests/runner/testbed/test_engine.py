@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from runner.testbed import vocabulary as v
 from runner.testbed.engine import Engine
 from runner.testbed.engine_metrics import EngineMetrics, make_registry
+from runner.testbed.engine_thread import EngineThread
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
 from runner.testbed.grammar import segments
 from runner.testbed.launch_options import LaunchOptions
@@ -221,3 +223,40 @@ def test_a_page_that_was_evicted_is_counted_when_it_comes_back_from_the_host() -
     assert bench.registry.value("load_back_tokens_total", pool="kv") == n_full
     assert bench.registry.value("cached_tokens_total", cache_source="host") == n_full
     assert bench.registry.value("evicted_tokens_total") > 0
+
+
+class BrokenEngine(Engine):
+    """Dies in its first step."""
+
+    def step(self) -> list[GenerationEvent]:
+        raise RuntimeError("no memory left")
+
+
+def test_a_thread_whose_engine_dies_says_what_of_and_ends() -> None:
+    metrics = EngineMetrics(make_registry("tiny"), hicache=False)
+    engine = BrokenEngine(MODEL, OPTIONS, metrics=metrics, clock=StepClock(), log=lambda _: None)
+    causes: queue.SimpleQueue[Exception] = queue.SimpleQueue()
+    thread = EngineThread(engine, clock=StepClock(), deliver=lambda _: None, on_crash=causes.put)
+
+    thread.start()
+    thread.submit(GenerationRequest("a", PROMPT, max_new_tokens=1))
+
+    assert str(causes.get(timeout=60)) == "no memory left"
+    thread.stop()
+    assert not thread.is_alive
+
+
+def test_a_thread_delivers_what_each_step_brought_in_one_go() -> None:
+    batches: queue.SimpleQueue[list[GenerationEvent]] = queue.SimpleQueue()
+    bench = Bench()
+    thread = EngineThread(
+        bench.engine, clock=bench.clock, deliver=batches.put, on_crash=lambda _: None
+    )
+    for rid in ("a", "b"):
+        thread.submit(GenerationRequest(rid, PROMPT, max_new_tokens=2))
+
+    thread.start()
+    first = batches.get(timeout=60)
+    thread.stop()
+
+    assert {event.rid for event in first} == {"a", "b"}

@@ -1,0 +1,80 @@
+"""The training script learns, and what it saves can be served."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from runner.testbed.grammar import DialogueShape, DialogueSource
+from runner.testbed.model import ModelConfig, load_model
+from runner.testbed.trainable_model import TrainableModel
+from runner.testbed.training import (
+    Batch,
+    StepReport,
+    TrainingSettings,
+    draw_batch,
+    learning_rate,
+    losses,
+    save_weights,
+    train,
+)
+from runner.testbed.vocabulary import load_vocabulary
+
+SMALL = replace(
+    ModelConfig(), d_model=32, n_heads=2, head_dim=16, index_dim=32, index_rope_dim=16, d_ff=64
+)
+SETTINGS = TrainingSettings(steps=10, warmup_steps=1, seed=0)
+
+
+def batches() -> Iterator[Batch]:
+    shape = DialogueShape(rounds=1, any_dialect=True)
+    source = DialogueSource(load_vocabulary(), random.Random(0), shape)
+    while True:
+        yield draw_batch(source, 2)
+
+
+def test_a_few_steps_lower_the_loss_and_teach_the_indexer() -> None:
+    torch.manual_seed(0)
+    reports: list[StepReport] = []
+
+    train(TrainableModel(SMALL), batches(), SETTINGS, reports.append)
+
+    assert [report.step for report in reports] == list(range(10))
+    assert reports[-1].loss < reports[0].loss - 0.5
+    assert reports[4].indexer_divergence < reports[0].indexer_divergence - 0.5
+
+
+def test_the_model_itself_is_not_pulled_by_the_indexers_loss() -> None:
+    model = TrainableModel(SMALL)
+
+    _, divergence = losses(model, next(batches()), sparse=False)
+    divergence.backward()  # type: ignore[no-untyped-call]
+
+    touched = {name for name, p in model.named_parameters() if p.grad is not None}
+    assert touched
+    assert all(".index_" in name for name in touched)
+
+
+def test_saved_weights_can_be_loaded_for_serving(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = TrainableModel(SMALL)
+
+    save_weights(model, tmp_path)
+
+    served = load_model(tmp_path)
+    assert served.config == SMALL
+    assert served.unembed.shape == (32, SMALL.vocab_size)
+
+
+def test_the_learning_rate_rises_stays_and_falls() -> None:
+    settings = TrainingSettings(steps=1000, warmup_steps=100, learning_rate=1.0)
+
+    assert learning_rate(0, settings) == pytest.approx(0.01)
+    assert learning_rate(99, settings) == learning_rate(500, settings) == 1.0
+    assert learning_rate(750, settings) == pytest.approx(0.5)
+    assert learning_rate(999, settings) == pytest.approx(0.01)
