@@ -8,24 +8,17 @@ other code is data.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+from runner.judge.bare_call_forms import BareForm, bare_forms
 from runner.judge.json_values import NOT_JSON, Json, parse_json_prefix
 from runner.judge.markup_scan import MAX_SCANNED
 from runner.judge.record import ToolSpec
 
 MAX_BARE_CALLS: Final = 32
 
-_NAME_KEYS: Final = "name|function|tool|tool_name|function_name|action|recipient_name|api"
-_ARGUMENT_KEYS: Final = (
-    "arguments|parameters|args|input|params|kwargs|tool_input|tool_args|tool_arguments|action_input"
-    "|properties"
-)
-_QUOTE: Final = r"[\"'“”]"
 _CLOSING_BRACE: Final = re.compile(r"\s{0,16}\}")
-_NAMESPACE: Final = r"(?:functions?\.|tools?\.|default_api\.|api\.)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +28,8 @@ class BareCall:
     start: int
     end: int
     form: str
-    is_on_own_line: bool
+    begins_line: bool
+    ends_line: bool
 
 
 def find_bare_calls(text: str, tools: Sequence[ToolSpec]) -> list[BareCall]:
@@ -53,12 +47,13 @@ def find_bare_calls(text: str, tools: Sequence[ToolSpec]) -> list[BareCall]:
 
 
 def _calls_of(text: str, tool: ToolSpec) -> Iterator[BareCall]:
-    for form in _forms(tool.name, tuple(tool.properties)):
+    for form in bare_forms(tool.name, tuple(tool.properties)):
         for match in _matches(text, form.expression):
             end = _end_of_call(text, match, form, tool)
             if end is not None:
-                start = match.start("call")
-                yield BareCall(start, end, form.id, _is_own_line(text, start, end))
+                start = match.start()
+                begins, ends = _begins_line(text, start), _ends_line(text, end)
+                yield BareCall(start, end, form.id, begins, ends)
 
 
 def _matches(text: str, expression: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -67,72 +62,9 @@ def _matches(text: str, expression: re.Pattern[str]) -> Iterator[re.Match[str]]:
         yield from expression.finditer(text, max(MAX_SCANNED, len(text) - MAX_SCANNED))
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    id: str
-    expression: re.Pattern[str]
-
-
-@lru_cache(maxsize=256)
-def _forms(name: str, properties: tuple[str, ...]) -> tuple[_Form, ...]:
-    word = rf"(?<![\w.]){_NAMESPACE}{re.escape(name)}(?!\w)"
-    quoted = rf"{_QUOTE}{_NAMESPACE}{re.escape(name)}{_QUOTE}"
-    keys = "|".join(re.escape(key) for key in properties) or r"(?!)"
-    name_key, argument_key = (
-        f"{_QUOTE}(?:{_NAME_KEYS}){_QUOTE}",
-        f"{_QUOTE}(?:{_ARGUMENT_KEYS}){_QUOTE}",
-    )
-    id_key = f"{_QUOTE}(?:id|type|index|call_id|tool_call_id){_QUOTE}"
-    id_field = rf"(?:{id_key}\s{{0,4}}:\s{{0,4}}[^,{{}}\n]{{1,60}},\s{{0,8}})?"
-    shapes = (
-        (
-            "json_call",
-            rf"(?P<call>\{{\s{{0,16}}{id_field}{name_key}\s{{0,4}}:\s{{0,4}}{quoted}\s{{0,16}},"
-            rf"\s{{0,16}}(?:{_QUOTE}type{_QUOTE}\s{{0,4}}:[^,]{{1,24}},\s{{0,8}})?"
-            rf"{argument_key}\s{{0,4}}:\s{{0,16}}(?P<payload>\S))",
-        ),
-        (
-            "json_call",
-            rf"(?P<call>\{{\s{{0,16}}{argument_key}\s{{0,4}}:\s{{0,4}}(?P<payload>\{{)"
-            rf"[^{{}}\n]{{0,2000}}\}}\s{{0,16}},\s{{0,16}}{name_key}\s{{0,4}}:\s{{0,4}}{quoted})",
-        ),
-        (
-            "json_call",
-            rf"(?P<call>\{{\s{{0,16}}{id_field}{name_key}\s{{0,4}}:\s{{0,4}}{quoted}\s{{0,16}}\}})",
-        ),
-        (
-            "json_call",
-            rf"(?P<call>\{{\s{{0,16}}{quoted}\s{{0,4}}:\s{{0,4}}(?P<payload>\{{)"
-            rf"(?=\s{{0,16}}{_QUOTE}(?:{keys}){_QUOTE}))",
-        ),
-        ("pythonic", rf"(?m)(?P<call>^[ \t]{{0,8}}(?:\[\s{{0,4}})?(?:print\(\s{{0,4}})?{word}\()"),
-        ("pythonic", rf"(?P<call>\[\s{{0,4}}{word}\()"),
-        (
-            "name_and_json",
-            rf"(?P<call>(?:(?:^|(?<=[\n>｜|\]]))[ \t]{{0,4}}(?:function)?{word}"
-            rf"|(?<![\w.])functions\.{re.escape(name)}(?!\w))"
-            rf"(?::\d{{1,3}})?\s{{0,4}}(?:json|code|```json)?\s{{0,4}}(?P<payload>\{{)"
-            rf"(?=\s{{0,16}}(?:{_QUOTE}?(?:{keys}){_QUOTE}?\s{{0,4}}:|\}})))",
-        ),
-        ("name_and_json", rf"(?P<call>(?:^|(?<=[\n>｜|\] ]))call:{word}\s{{0,2}}(?P<payload>\{{))"),
-        ("name_and_json", rf"(?P<call>\bto={word})(?=\s{{0,4}}(?:json|code|<|\{{|\Z))"),
-        ("name_and_json", rf"(?P<call>\A\s{{0,8}}{word}[ \t]{{0,4}}\n\s{{0,8}}(?:{keys})\n)"),
-        (
-            "name_tag",
-            rf"(?P<call><{re.escape(name)}>\s{{0,16}}(?:\{{|</{re.escape(name)}>|<(?:{keys})>))",
-        ),
-        (
-            "react",
-            rf"(?m)(?P<call>^\s{{0,4}}\**Action\**\s?:\**\s{{0,4}}{word}\W{{0,4}}$"
-            rf"(?:\n[^\n]{{0,200}}){{0,2}}?\n\s{{0,4}}\**Action[ _]Input)",
-        ),
-    )
-    return tuple(_Form(form, re.compile(shape)) for form, shape in shapes)
-
-
-def _end_of_call(text: str, match: re.Match[str], form: _Form, tool: ToolSpec) -> int | None:
+def _end_of_call(text: str, match: re.Match[str], form: BareForm, tool: ToolSpec) -> int | None:
     """Where the call ends, None if it is not a call after all."""
-    end_of_match = match.end("call")
+    end_of_match = match.end()
     if form.id == "pythonic":
         return _end_of_pythonic(text, end_of_match, tool)
     if form.id == "name_tag":
@@ -179,8 +111,11 @@ def _end_of_pythonic(text: str, start: int, tool: ToolSpec) -> int | None:
     return start + len(body) if is_call else None
 
 
-def _is_own_line(text: str, start: int, end: int) -> bool:
+def _begins_line(text: str, start: int) -> bool:
     line_start = text.rfind("\n", 0, start) + 1
-    return not text[line_start:start].strip(" \t>*-`") and not text[end : end + 40].split("\n")[
-        0
-    ].strip(" \t;,.`)]}")
+    return not text[line_start:start].strip(" \t>*-`")
+
+
+def _ends_line(text: str, end: int) -> bool:
+    rest = text[end : end + 40].split("\n")[0]
+    return not rest.strip(" \t;,.`)]}")

@@ -101,7 +101,8 @@ class CallJoiner:
                 return same_id
             self._note(Flag.ID_REUSE)
             return self._open()
-        if not fragment.name and self._calls and not self._calls[-1].is_complete():
+        continues = fragment.arguments and not fragment.name
+        if continues and self._calls and not self._calls[-1].is_complete():
             self._note(Flag.INDEX_DRIFT)
             return self._calls[-1]
         return self._open()
@@ -194,7 +195,8 @@ def _starts_another(known: _OpenCall, fragment: CallFragment, *, is_touched: boo
     same_id = bool(fragment.id and known.ids)
     if is_touched and not same_id:
         return True
-    return not same_id and fragment.name != known.name and known.is_complete()
+    is_other = fragment.name != known.name or fragment.arguments.lstrip().startswith("{")
+    return not same_id and is_other and known.is_complete()
 
 
 def _index(value: Json) -> int | None:

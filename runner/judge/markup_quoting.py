@@ -31,7 +31,10 @@ def is_block_quoted(text: str, block: Block, question: MarkupQuestion) -> bool:
             is_call = block.names_tool or (begins and len(block.marks) > 1)
             return not (is_call and question.call_is_missing)
         case _:
-            return conversation.topic is Topic.FORM and not question.call_is_missing
+            if question.call_is_missing:
+                return False
+            is_lone = len(block.marks) == 1 and not block.names_tool
+            return conversation.topic >= (Topic.CALLS if is_lone else Topic.FORM)
 
 
 def is_bare_call_used(
@@ -49,9 +52,17 @@ def is_bare_call_used(
             is_last = not text[call.end :].strip(" \t\n]};`")
             return question.call_is_missing and question.content_is_blank and is_last
         case _:
-            if call.form == "pythonic" and not call.is_on_own_line:
-                return question.call_is_missing and text[call.start] == "["
-            return question.call_is_missing or not _wants_calls_shown(question)
+            return _is_call_in_prose(text, call, question)
+
+
+def _is_call_in_prose(text: str, call: BareCall, question: MarkupQuestion) -> bool:
+    is_on_own_line = call.begins_line and call.ends_line
+    if call.form == "pythonic" and not is_on_own_line:
+        return question.call_is_missing and text[call.start] == "["
+    if question.call_is_missing:
+        return True
+    is_in_sentence = not call.begins_line and not call.ends_line
+    return not is_in_sentence and not _wants_calls_shown(question)
 
 
 def _is_fenced_call(text: str, call: BareCall, region: Region, *, question: MarkupQuestion) -> bool:

@@ -12,7 +12,7 @@ from runner.judge.markup_family import MarkupFamily
 
 MAX_MARKS: Final = 400
 """Of a text with more, the first and the last ones are kept: enough to judge and to show."""
-MAX_SCANNED: Final = 200_000
+MAX_SCANNED: Final = 150_000
 """Characters read at each end of a text; nothing between them is looked for in a longer one."""
 ANY_CUE: Final = re.compile(
     r"[<\[\]|｜‖¦│]|DSML|tool|function|to=|invoke|parameter|arg_|think|INST"

@@ -151,9 +151,11 @@ PLAIN_TAG_FAMILIES: Final[tuple[MarkupFamily, ...]] = (
     MarkupFamily(
         id="other_tool_call",
         title="a tag or token that names a tool call, of no family known here",
-        cues=("tool_call", "toolcall", "function_call", "tool-call", "tool▁call", "tool_use"),
+        cues=("tool", "function", "<｜", "<|"),
         markers=r"(?<!\w)<[|｜]{0,2}/?[\w▁:.\-]{0,24}(?:tool|function)[_▁:\-]?(?:calls?|use)"
-        r"[\w▁:.\-]{0,24}[|｜]{0,2}>",
+        r"[\w▁:.\-]{0,24}[|｜]{0,2}>"
+        r"|<[|｜]{1,2}(?:tool|pyth|DS|acti|plug|START_A|END_A|constr|func)[\w▁]{0,24}\Z"
+        r"|<｜[\w▁]{0,24}\Z|(?<!\w)<(?:tool_[a-z]{0,8}|function(?:=[^>\n]{0,80})?)\Z",
         source="the common shape of all entries above",
     ),
 )

@@ -29,12 +29,17 @@ class ToolSpec:
 
     @classmethod
     def from_json(cls, value: Json) -> Self:
-        """Reads `to_json`'s form; raises ValueError with one sentence for anything else."""
+        """Reads `to_json`'s form, and a request's; raises ValueError with one sentence else."""
         fields = _object(value, what="a tool")
+        if "function" in fields:
+            return cls.from_openai(value)
         kinds = _object(fields.get("properties", {}), what="the properties of a tool")
         return cls(
             name=_text(fields.get("name"), what="the name of a tool"),
-            properties={key: kind if isinstance(kind, str) else "" for key, kind in kinds.items()},
+            properties={
+                key: kind if isinstance(kind, str) else _type_name(kind)
+                for key, kind in kinds.items()
+            },
             required=_texts(fields.get("required"), what="required"),
         )
 

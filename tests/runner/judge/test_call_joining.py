@@ -181,6 +181,55 @@ def test_a_name_in_pieces_is_put_together() -> None:
     assert faults == {Flag.NAME_IN_PIECES}
 
 
+def test_calls_under_one_index_without_ids_are_told_apart_by_their_whole_arguments() -> None:
+    calls, faults = join(
+        [entry(0, name="f", arguments='{"x":1}')], [entry(0, name="f", arguments='{"x":2}')]
+    )
+
+    assert calls == [("f", '{"x":1}'), ("f", '{"x":2}')]
+    assert faults == {Flag.INDEX_REUSE}
+
+
+def test_calls_under_one_index_may_be_streamed_in_pieces() -> None:
+    calls, _ = join(
+        [entry(0, id="a", name="f", arguments="")],
+        [entry(0, arguments='{"x":1}')],
+        [entry(0, id="b", name="f", arguments="")],
+        [entry(0, arguments='{"x":2}')],
+    )
+
+    assert calls == [("f", '{"x":1}'), ("f", '{"x":2}')]
+
+
+def test_a_call_may_begin_with_its_id_alone() -> None:
+    calls, faults = join(
+        [entry(0, id="a", name="f", arguments='{"x":')],
+        [entry(1, id="b")],
+        [entry(0, arguments="1}")],
+        [entry(1, name="g", arguments="{}")],
+    )
+
+    assert calls == [("f", '{"x":1}'), ("g", "{}")]
+    assert faults == set()
+
+
+def test_the_same_arguments_again_under_the_same_id_stay_one_call() -> None:
+    calls, _ = join(
+        [entry(0, id="a", name="f", arguments='{"x":1}')],
+        [entry(0, id="a", name="f", arguments='{"x":1}')],
+    )
+
+    assert calls == [("f", '{"x":1}{"x":1}')]
+
+
+def test_an_empty_fragment_at_the_end_changes_nothing() -> None:
+    nothing = {"index": 0, "id": None, "function": {"name": None, "arguments": None}}
+    calls, faults = join([entry(0, id="a", name="f", arguments="{}")], [nothing], [{"index": 0}])
+
+    assert calls == [("f", "{}")]
+    assert faults == set()
+
+
 def test_an_index_may_be_a_text() -> None:
     calls, faults = join([entry("0", id="a", name="f", arguments="{")], [entry("0", arguments="}")])
 

@@ -52,6 +52,11 @@ GARBLED_MARKUP = {
     "command without its tokens": '[{"tool_call_id": "0", "tool_name": "get_weather",'
     ' "parameters": {"city": "Oslo"}}]',
     "apertus without its tokens": '[{"get_weather": {"city": "Oslo"}}]',
+    "a special token torn by the end": "I look.\n<｜tool",
+    "another one": "ok <|tool_cal",
+    "a tag torn by the end": "Let me see <function=get_we",
+    "only the first bar": "I look.\n<｜",
+    "a tag with the function as attribute": '<call function="get_weather" city="Oslo"/>',
     "a family that nobody knows": "<my:tool_calls>weather</my:tool_calls>",
     "a tool that was not offered": '<tool_call>\n{"name": "other", "arguments": {}}\n</tool_call>',
     "values that are prose": "<function=get_weather> <parameter=city> the lovely town of Oslo"
@@ -73,6 +78,9 @@ BARE_CALLS = {
     "as tool and tool_input": '{"tool": "get_weather", "tool_input": {"city": "Oslo"}}',
     "nested as in a request": '{"type": "function", "function": {"name": "get_weather",'
     ' "arguments": "{\\"city\\": \\"Oslo\\"}"}}',
+    "with its beginning swallowed": 'get_weather", "arguments": {"city": "Oslo"}}',
+    "as a method": 'get_weather.call(city="Oslo")',
+    "in words": "**Tool**: get_weather\n**Arguments**: {}",
     "as a list": '[{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
     "arguments first": '{"arguments": {"city": "Oslo"}, "name": "get_weather"}',
     "without arguments": '{"name": "list_files"}',
@@ -257,6 +265,32 @@ INNOCENT = {
         "",
         '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Oslo"}}]',
     ),
+    "markers listed without backticks": (
+        "Which markers do models use for tool calls?",
+        "",
+        "- Qwen: <tool_call>\n- Mistral: [TOOL_CALLS]\n- Kimi: <|tool_calls_section_begin|>",
+    ),
+    "a marker in quotes": (
+        "What is in the log?",
+        "",
+        "Line 3 holds '<｜DSML｜invoke name=\"f\">' and „<tool_call>“.",
+    ),
+    "a marker at the end of a sentence": (
+        "What is the last line of the file about tool calls?",
+        "",
+        "The last line is: <tool_call>",
+    ),
+    "a call told in a sentence": (
+        "How did you find out?",
+        "",
+        'I used {"name": "get_weather", "arguments": {"city": "Oslo"}} to look it up.',
+    ),
+    "a fix of such code": (
+        "Fix the bug in detector.py",
+        "",
+        'Fixed:\n```diff\n- tag = "<tool_call>"\n+ tag = "<|tool_call|>"\n```',
+    ),
+    "an angle bracket": ("And in C++?", "", "Use std::vector<function"),
     "a missing tag explained": (
         "Why did the last tool call fail?",
         "",

@@ -95,5 +95,14 @@ def test_a_tool_is_read_as_a_request_offers_it() -> None:
     assert tool == ToolSpec("f", {"a": "string", "b": "integer|null", "c": ""}, ("a",))
 
 
+def test_a_tool_in_a_context_may_stand_as_in_a_request() -> None:
+    offered = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    typed = {"name": "g", "properties": {"a": {"type": "string"}}}
+
+    context = TurnContext.from_json(json.loads(json.dumps({"tools": [offered, typed]})))
+
+    assert context.tools == (ToolSpec("f", {}, ()), ToolSpec("g", {"a": "string"}, ()))
+
+
 def test_a_function_without_parameters_is_read() -> None:
     assert ToolSpec.from_openai({"function": {"name": "f"}}) == ToolSpec("f", {}, ())
