@@ -95,34 +95,37 @@ def upper_limits(
 
 
 def silent_sessions_borne(
-    run_sizes: Sequence[int], *, p_max: float, rho: float, baseline_rate: float | None = None
+    run_sizes: Sequence[int],
+    *,
+    p_max: float,
+    rho: float,
+    baseline_rate: float | None = None,
+    tolerated: float = 0.05,
 ) -> int | None:
     """How many sessions of otherwise clean runs may be silent with the limit still at `p_max`.
 
-    With a `baseline_rate` the silence is taken as benign, without one as corruption; the silent
-    ones are spread over the runs as evenly as they go. None where even silence-free runs do not
-    reach it.
+    With a `baseline_rate` the silence is taken as benign, up to the `tolerated` share; without one
+    as corruption. The silent ones are spread over the runs as evenly as they go. None where even
+    runs without silence do not reach the limit.
     """
     total = sum(run_sizes)
+    most = total - 1 if baseline_rate is None else int(tolerated * total + 1e-9)
     borne = None
-    for silent in range(total):
-        launches = _spread(run_sizes, silent)
-        limits = upper_limits(
-            launches, rho=rho, benign=baseline_rate is not None, baseline_rate=baseline_rate or 0.0
-        )
-        if limits.used > p_max:
+    for silent in range(most + 1):
+        if baseline_rate is None:
+            limit = clustered_upper_limit(silent, run_sizes, rho=rho)
+        else:
+            evidence = clustered_upper_limit(0, _without(run_sizes, silent), rho=rho)
+            limit = ((total - silent) * evidence + silent * baseline_rate) / total
+        if limit > p_max:
             break
         borne = silent
     return borne
 
 
-def _spread(run_sizes: Sequence[int], silent: int) -> list[LaunchCounts]:
+def _without(run_sizes: Sequence[int], silent: int) -> list[int]:
     share, rest = divmod(silent, len(run_sizes))
-    silent_of = [share + (i < rest) for i in range(len(run_sizes))]
-    return [
-        LaunchCounts(clean=max(0, size - e), corrupt=0, silent=min(e, size))
-        for size, e in zip(run_sizes, silent_of, strict=True)
-    ]
+    return [max(0, size - share - (i < rest)) for i, size in enumerate(run_sizes)]
 
 
 def _sums(launches: Sequence[LaunchCounts]) -> tuple[int, int, int]:

@@ -1,0 +1,58 @@
+"""What was agreed before the first run about how a hypothesis will be judged."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from runner.evidence.session_correlation import DECLARED_FOR_SINGLE_RUNS, FLOOR_OF_REPEATED_RUNS
+
+
+class ClaimKind(StrEnum):
+    """What a hypothesis says of its arm.
+
+    `eliminate`: the fault is gone. `reduce`: it is rarer. `cause`: it is gone without this level;
+    judged as `eliminate`.
+    """
+
+    ELIMINATE = "eliminate"
+    REDUCE = "reduce"
+    CAUSE = "cause"
+
+
+class Ending(StrEnum):
+    """What ended the runs: the plan, the first corrupt session, or the answer itself."""
+
+    FIXED = "fixed"
+    FIRST_CORRUPT = "first_corrupt"
+    DECIDED = "decided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRule:
+    """Rates from 0 to 1. `p_max` is the residual rate that is tolerated.
+
+    `silent_tolerated`: up to this share silence may be benign; `silent_refused`: above it a
+    direction that the worst case does not carry is unclear because of it.
+    """
+
+    p_max: float = 0.05
+    alpha: float = 0.05
+    claim: ClaimKind = ClaimKind.ELIMINATE
+    ending: Ending = Ending.FIXED
+    is_registered: bool = True
+    predicted_rate: float | None = None  # of the arm, for `reduce`
+    background: float = 0.0  # corrupt rate of a known-good arm
+    rho_floor: float = FLOOR_OF_REPEATED_RUNS
+    rho_single: float = DECLARED_FOR_SINGLE_RUNS
+    rho_max: float = 0.05  # what the run-block process stays valid for
+    silent_tolerated: float = 0.05
+    silent_refused: float = 0.2
+
+    @property
+    def alpha_of_direction(self) -> float:
+        """One-sided. Without a registered prediction either side could have been claimed."""
+        return self.alpha if self.is_registered else self.alpha / 2
+
+    @property
+    def confidence(self) -> float:
+        """Of the one-sided limit that decides elimination."""
+        return 1.0 - self.alpha_of_direction
