@@ -65,8 +65,8 @@ st.set_page_config(
 )
 show_logo()
 page = st.navigation(PAGES)
+show_sidebar()
 try:
-    show_sidebar()
     page.run()
 except (NoStoreError, UnreadableStoreError) as error:
     show_trouble(error)

@@ -110,6 +110,11 @@ def work_now() -> Work:
     return _work(_store_key())
 
 
+def forget_work() -> None:
+    """After a write of ours: the next look at the queue must see it."""
+    _work.clear()
+
+
 def now_us() -> int:
     """The time by the clock of the store, which also stamps what is recorded."""
     return _opened(_store_key()).clock.utc_us()

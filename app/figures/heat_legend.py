@@ -12,24 +12,27 @@ _STEP_WIDTH = 1.0
 
 def heat_legend(steps: Sequence[str], *, words: str, palette: Palette) -> go.Figure:
     """`words` says of what the steps are per cent."""
-    figure = go.Figure()
-    for number, (colour, label) in enumerate(zip(steps, RATE_LABELS, strict=True)):
-        figure.add_trace(_box(number, {"color": colour, "line": {"width": 0}}))
-        figure.add_annotation(_words(number, label, palette, below=True))
-    figure.add_annotation(_words(5.65, words, palette))
+    boxes = [_box(number, {"color": colour}) for number, colour in enumerate(steps)]
+    texts = [_words(number, label, palette, below=True) for number, label in enumerate(RATE_LABELS)]
+    texts.append(_words(5.65, words, palette))
     few = {"shape": "/", "fgcolor": palette.hatch, "bgcolor": steps[0], "size": 7, "solidity": 0.2}
-    figure.add_trace(_box(9.4, {"color": steps[0], "pattern": few, "line": {"width": 0}}))
+    boxes.append(_box(9.4, {"color": steps[0], "pattern": few}))
     limits = {"shape": "/", "fgcolor": steps[5], "bgcolor": steps[2], "size": 7, "solidity": 0.4}
-    figure.add_trace(_box(10.4, {"color": steps[2], "pattern": limits, "line": {"width": 0}}))
-    figure.add_annotation(_words(11.05, "fewer than 59 gave evidence", palette))
-    figure.add_trace(_box(17.6, {"color": palette.silent, "line": {"width": 0}}, height=0.22))
-    figure.add_annotation(_words(18.25, "silent share", palette))
-    figure.update_layout(_layout())
-    return figure
+    boxes.append(_box(10.4, {"color": steps[2], "pattern": limits}))
+    texts.append(_words(11.05, "fewer than 59 gave evidence", palette))
+    boxes.append(_box(17.6, {"color": palette.silent}, height=0.22))
+    texts.append(_words(18.25, "silent share", palette))
+    return go.Figure(data=boxes, layout=_layout() | {"annotations": texts})
 
 
 def _box(x: float, marker: dict[str, Any], *, height: float = 1.0) -> go.Bar:
-    return go.Bar(x=[x], y=[height], width=0.96 * _STEP_WIDTH, marker=marker, hoverinfo="skip")
+    return go.Bar(
+        x=[x],
+        y=[height],
+        width=0.96 * _STEP_WIDTH,
+        marker=marker | {"line": {"width": 0}},
+        hoverinfo="skip",
+    )
 
 
 def _words(x: float, text: str, palette: Palette, *, below: bool = False) -> dict[str, Any]:

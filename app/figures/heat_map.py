@@ -67,20 +67,23 @@ def heat_map(
     selected_arm: int | None,
 ) -> go.Figure:
     """Rows run downwards; `steps` are the six colours from none seen to very many."""
-    figure = go.Figure()
+    bars = []
     for cell in cells:
-        figure.add_trace(_cell_bar(cell, palette, steps))
+        bars.append(_cell_bar(cell, palette, steps))
         if cell.silent_share > 0:
-            figure.add_trace(_silent_strip(cell, palette))
-        for annotation in _cell_text(cell, palette, steps):
-            figure.add_annotation(annotation)
-    for annotation in _labels(rows, columns, corner, palette):
-        figure.add_annotation(annotation)
-    figure.update_layout(_layout(len(rows), len(columns)))
-    for cell in cells:
-        for outline in _outlines(cell, palette, is_selected=cell.arm_id == selected_arm):
-            figure.add_shape(outline)
-    return figure
+            bars.append(_silent_strip(cell, palette))
+    texts = [_cell_text(cell, palette, steps) for cell in cells]
+    outlines = [
+        outline
+        for cell in cells
+        for outline in _outlines(cell, palette, is_selected=cell.arm_id == selected_arm)
+    ]
+    # All at once: Plotly checks the whole list again for every annotation added alone.
+    layout = _layout(len(rows), len(columns)) | {
+        "annotations": texts + _labels(rows, columns, corner, palette),
+        "shapes": outlines,
+    }
+    return go.Figure(data=bars, layout=layout)
 
 
 def _cell_bar(cell: CellView, palette: Palette, steps: Sequence[str]) -> go.Bar:
@@ -128,7 +131,7 @@ def _silent_strip(cell: CellView, palette: Palette) -> go.Bar:
     )
 
 
-def _cell_text(cell: CellView, palette: Palette, steps: Sequence[str]) -> list[dict[str, Any]]:
+def _cell_text(cell: CellView, palette: Palette, steps: Sequence[str]) -> dict[str, Any]:
     ink = palette.muted if cell.fill in (Fill.ABSENT, Fill.RUNNING) else palette.text
     small, silent_ink = ink, palette.on_silent
     if cell.fill is Fill.RATE and cell.low_step >= _STRONG_STEP:
@@ -152,7 +155,7 @@ def _cell_text(cell: CellView, palette: Palette, steps: Sequence[str]) -> list[d
     }
     if cell.fill in (Fill.FEW, Fill.LIMITS):
         annotation["bgcolor"] = steps[0] if cell.fill is Fill.FEW else palette.background
-    return [annotation]
+    return annotation
 
 
 def _labels(

@@ -10,24 +10,25 @@ from runner.evidence.counts import SessionCounts
 from runner.evidence.rates import RateBounds
 from runner.evidence.wording import fraction_text, percent_text
 
+_ROOM_FOR_WORDS = 0.16
+"""Of the whole width: parts that are narrower carry no words."""
+
 
 def outcome_bar(counts: SessionCounts, palette: Palette) -> go.Figure:
     """Sessions from left to right; below, where the corrupt rate lies whatever the silent were."""
-    figure = go.Figure()
+    bars: list[go.Bar] = []
+    texts: list[dict[str, Any]] = []
     left = 0
     for words, number, marker, ink in _parts(counts, palette):
         if number:
-            figure.add_trace(_part(left, number, marker, words))
-            if number / counts.all > 0.16:
-                figure.add_annotation(_inside(left + number / 2, f"{number} {words}", ink, palette))
+            bars.append(_part(left, number, marker, words))
+            if number / counts.all > _ROOM_FOR_WORDS:
+                texts.append(_inside(left + number / 2, f"{number} {words}", ink, palette))
         left += number
-    if counts.bounds is not None:
-        for shape in _limits(counts.bounds, counts.all, palette):
-            figure.add_shape(shape)
-        for annotation in _limit_words(counts.bounds, counts.all, palette):
-            figure.add_annotation(annotation)
-    figure.update_layout(_layout(counts))
-    return figure
+    bounds = counts.bounds
+    lines = _limits(bounds, counts.all, palette) if bounds else []
+    texts += _limit_words(bounds, counts.all, palette) if bounds else []
+    return go.Figure(data=bars, layout=_layout(counts) | {"annotations": texts, "shapes": lines})
 
 
 def _parts(counts: SessionCounts, palette: Palette) -> list[tuple[str, int, dict[str, Any], str]]:

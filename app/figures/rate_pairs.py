@@ -33,17 +33,15 @@ class RateRow:
 
 
 def rate_pairs(rows: Sequence[RateRow], palette: Palette) -> go.Figure:
-    figure = go.Figure()
+    traces: list[go.Scatter] = []
+    texts: list[dict[str, Any]] = []
     for number, row in enumerate(rows):
         top = -float(number)
-        figure.add_annotation(_text(0, top, f"<b>{escape(row.title)}</b>", palette.text))
+        texts.append(_text(0, top, f"<b>{escape(row.title)}</b>", palette.text))
         for letter, point, y in (("A", row.a, top - 0.36), ("B", row.b, top - 0.68)):
-            figure.add_annotation(_text(0, y, _words(letter, point), palette.muted))
-            if point is not None:
-                for trace in _interval(point, y, row.colour):
-                    figure.add_trace(trace)
-    figure.update_layout(_layout(len(rows), palette))
-    return figure
+            texts.append(_text(0, y, _words(letter, point), palette.muted))
+            traces += _interval(point, y, row.colour) if point is not None else []
+    return go.Figure(data=traces, layout=_layout(len(rows), palette) | {"annotations": texts})
 
 
 def _words(letter: str, point: RatePoint | None) -> str:

@@ -1,6 +1,7 @@
 """Lines over the seconds of a run or a session, with what happened on them; pure drawing.
 
-The names of the lines stand in their colours above them, so that nothing lies on the data.
+The names of the lines stand in their colours above them, so that nothing lies on the data. Layouts
+are written out whole: Plotly checks a figure again for each part that is added to it later.
 """
 
 from collections.abc import Sequence
@@ -11,13 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from app.palette import Palette
 from db.vocabulary import OutcomeClass
 
 _TURN_ROW_PX = 26
-_LINES_PX = 190
+_LINES_PX = 170
+_BETWEEN_PX = 44
 _DASHES = {"solid": "━", "dot": "┅", "dash": "╍"}
 
 
@@ -58,18 +59,29 @@ def run_timeline(
     marks: Sequence[Mark],
     palette: Palette,
     height: int = 250,
+    until_s: float | None = None,
 ) -> go.Figure:
-    """`lines` has `series`, `seconds`, `value`; dots stand where corrupt sessions ended."""
-    figure = go.Figure()
-    _add_lines(figure, lines, palette)
-    top = _top(lines)
+    """`lines` has `series`, `seconds`, `value`; dots stand where corrupt sessions ended.
+
+    `until_s` widens the axis, so that two runs can be laid under each other.
+    """
+    traces = _line_traces(lines, palette)
     if corrupt_at_s:
-        figure.add_trace(_corrupt_dots(corrupt_at_s, lines, palette))
-    _add_bands(figure, bands, marks, palette)
-    figure.update_layout(_layout(palette, height))
-    figure.update_yaxes(range=[0, top * 1.06], **_axis(palette))
-    figure.update_xaxes(title=_axis_title("seconds since the first request"), **_axis(palette))
-    return figure
+        traces.append(_corrupt_dots(corrupt_at_s, lines, palette))
+    axis = _axis(palette)
+    seconds = axis | {"title": _axis_title("seconds since the first request")}
+    if until_s is not None:
+        seconds["range"] = [-0.02 * until_s, 1.05 * until_s]
+    layout = _layout(height) | {
+        "xaxis": seconds,
+        "yaxis": axis | {"range": [0, 1.06 * _top(lines)]},
+        "shapes": [_band_shape(band, palette) for band in bands]
+        + [_mark_shape(mark, palette.muted, "dot") for mark in marks],
+        "annotations": [_names(lines, palette)]
+        + [_words_at(band.start_s, band.words, palette.on_silent) for band in bands]
+        + [_words_at(mark.at_s, mark.words, palette.muted) for mark in marks],
+    }
+    return go.Figure(data=traces, layout=layout)
 
 
 def session_timeline(
@@ -81,33 +93,29 @@ def session_timeline(
     palette: Palette,
 ) -> go.Figure:
     """Turns as bars above, requests of the whole run in the same seconds below."""
-    turns_px = _TURN_ROW_PX * (len(turns) + (1 if event_at_s else 0)) + 10
-    figure = make_subplots(
-        rows=2,
-        cols=1,
-        shared_xaxes=True,
-        vertical_spacing=0.12,
-        row_heights=[turns_px, _LINES_PX],
-    )
-    for turn in turns:
-        _add_turn(figure, turn, palette)
+    rows_px = _TURN_ROW_PX * (len(turns) + bool(event_at_s)) + 8
+    whole_px = rows_px + _BETWEEN_PX + _LINES_PX
+    below = _LINES_PX / whole_px
+    axis = _axis(palette)
+    traces: list[Any] = [bar for turn in turns for bar in _turn_bars(turn, palette)]
     if event_at_s:
-        figure.add_trace(_event_ticks(event_at_s, palette), row=1, col=1)
-    _add_lines(figure, lines, palette, row=2)
-    if divergence is not None:
-        _add_divergence(figure, divergence, palette)
-    figure.update_layout(_layout(palette, turns_px + _LINES_PX + 60), barmode="overlay")
-    figure.update_yaxes(**_axis(palette))
-    figure.update_yaxes(autorange="reversed", showgrid=False, row=1, col=1)
-    figure.update_yaxes(range=[0, _top(lines) * 1.06], row=2, col=1)
-    figure.update_xaxes(**_axis(palette))
-    figure.update_xaxes(
-        title=_axis_title("seconds since the first request of the run"), row=2, col=1
-    )
-    return figure
+        traces.append(_event_ticks(event_at_s, palette))
+    marks = [divergence] if divergence else []
+    layout = _layout(whole_px + 70) | {
+        "barmode": "overlay",
+        "xaxis": axis | {"title": _axis_title("seconds since the first request of the run")},
+        "yaxis": axis | {"domain": [0, below], "range": [0, 1.06 * _top(lines)]},
+        "yaxis2": axis
+        | {"domain": [below + _BETWEEN_PX / whole_px, 1], "autorange": "reversed"}
+        | {"showgrid": False, "anchor": "x"},
+        "shapes": [_mark_shape(mark, palette.corrupt, "dash") for mark in marks],
+        "annotations": [_names(lines, palette)]
+        + [_words_at(mark.at_s, mark.words, palette.corrupt) for mark in marks],
+    }
+    return go.Figure(data=traces + _line_traces(lines, palette), layout=layout)
 
 
-def _add_turn(figure: go.Figure, turn: TurnBar, palette: Palette) -> None:
+def _turn_bars(turn: TurnBar, palette: Palette) -> list[go.Bar]:
     colours = {
         OutcomeClass.CLEAN: palette.clean,
         OutcomeClass.CORRUPT: palette.corrupt,
@@ -116,87 +124,71 @@ def _add_turn(figure: go.Figure, turn: TurnBar, palette: Palette) -> None:
     }
     shared: dict[str, Any] = {
         "y": [turn.label],
+        "yaxis": "y2",
         "orientation": "h",
         "width": 0.56,
         "hoverinfo": "text",
         "hovertext": escape(f"{turn.label}: {turn.note}"),
     }
-    figure.add_trace(
-        go.Bar(x=[turn.wait_s], base=[turn.start_s], marker_color=palette.pending, **shared),
-        row=1,
-        col=1,
+    wait = go.Bar(x=[turn.wait_s], base=[turn.start_s], marker={"color": palette.pending}, **shared)
+    stream = go.Bar(
+        x=[turn.stream_s],
+        base=[turn.start_s + turn.wait_s],
+        marker={"color": colours[turn.outcome_class]},
+        text=[escape(f" {turn.note}")],
+        textposition="outside",
+        textfont={"size": 11, "color": palette.text},
+        cliponaxis=False,
+        **shared,
     )
-    figure.add_trace(
-        go.Bar(
-            x=[turn.stream_s],
-            base=[turn.start_s + turn.wait_s],
-            marker_color=colours[turn.outcome_class],
-            text=[escape(f" {turn.note}")],
-            textposition="outside",
-            textfont={"size": 11, "color": palette.text},
-            cliponaxis=False,
-            **shared,
-        ),
-        row=1,
-        col=1,
-    )
+    return [wait, stream]
 
 
 def _event_ticks(event_at_s: Sequence[float], palette: Palette) -> go.Scatter:
     return go.Scatter(
         x=list(event_at_s),
         y=["log events"] * len(event_at_s),
+        yaxis="y2",
         mode="markers",
         marker={"symbol": "line-ns-open", "size": 11, "color": palette.text},
         hovertemplate="%{x:.1f} s<extra></extra>",
     )
 
 
-def _add_divergence(figure: go.Figure, mark: Mark, palette: Palette) -> None:
-    figure.add_vline(x=mark.at_s, line={"color": palette.corrupt, "width": 1.4, "dash": "dash"})
-    figure.add_annotation(
-        x=mark.at_s,
-        y=1,
-        xref="x",
-        yref="paper",
-        yanchor="bottom",
-        text=f"<b>{escape(mark.words)}</b>",
-        showarrow=False,
-        font={"size": 11, "color": palette.corrupt},
-    )
-
-
-def _add_lines(
-    figure: go.Figure, lines: pd.DataFrame, palette: Palette, row: int | None = None
-) -> None:
-    place = {} if row is None else {"row": row, "col": 1}
-    names = []
+def _line_traces(lines: pd.DataFrame, palette: Palette) -> list[Any]:
+    traces = []
     for series, points in lines.groupby("series", sort=False):
         colour, dash = _line_style(str(series), palette)
-        names.append(f'<span style="color:{colour}">{_DASHES[dash]} {escape(str(series))}</span>')
-        figure.add_trace(
+        traces.append(
             go.Scatter(
-                x=points["seconds"],
-                y=points["value"],
+                x=points["seconds"].to_numpy(float),
+                y=points["value"].to_numpy(float),
                 mode="lines",
                 line={"shape": "hv", "width": 1.6, "color": colour, "dash": dash},
                 name=escape(str(series)),
                 hovertemplate="%{y:g} %{fullData.name} at %{x:.1f} s<extra></extra>",
-            ),
-            **place,
+            )
         )
-    figure.add_annotation(
-        x=0,
-        xref="x domain" if row is None else "x2 domain",
-        y=1,
-        yref="y domain" if row is None else "y2 domain",
-        text="   ".join(names),
-        showarrow=False,
-        xanchor="left",
-        yanchor="bottom",
-        yshift=1,
-        font={"size": 11},
-    )
+    return traces
+
+
+def _names(lines: pd.DataFrame, palette: Palette) -> dict[str, Any]:
+    """The names of the lines in one row above them, each in its colour."""
+    names = []
+    for series in lines["series"].unique():
+        colour, dash = _line_style(str(series), palette)
+        names.append(f'<span style="color:{colour}">{_DASHES[dash]} {escape(str(series))}</span>')
+    return {
+        "x": 0,
+        "xref": "x domain",
+        "y": 1,
+        "yref": "y domain",
+        "text": "   ".join(names),
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "font": {"size": 11},
+    }
 
 
 def _line_style(series: str, palette: Palette) -> tuple[str, str]:
@@ -226,32 +218,45 @@ def _corrupt_dots(
     )
 
 
-def _add_bands(
-    figure: go.Figure, bands: Sequence[Band], marks: Sequence[Mark], palette: Palette
-) -> None:
-    for band in bands:
-        figure.add_vrect(
-            x0=band.start_s,
-            x1=band.end_s,
-            fillcolor=palette.silent_tint,
-            line={"width": 0},
-            layer="below",
-            annotation={
-                "text": f"<b>{escape(band.words)}</b>",
-                "font": {"size": 11, "color": palette.on_silent},
-            },
-            annotation_position="top left",
-        )
-    for mark in marks:
-        figure.add_vline(
-            x=mark.at_s,
-            line={"color": palette.muted, "width": 1, "dash": "dot"},
-            annotation={
-                "text": escape(mark.words),
-                "font": {"size": 11, "color": palette.muted},
-            },
-            annotation_position="top right",
-        )
+def _band_shape(band: Band, palette: Palette) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "x0": band.start_s,
+        "x1": band.end_s,
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+        "fillcolor": palette.silent_tint,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def _mark_shape(mark: Mark, colour: str, dash: str) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "x0": mark.at_s,
+        "x1": mark.at_s,
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+        "line": {"color": colour, "width": 1.2, "dash": dash},
+    }
+
+
+def _words_at(at_s: float, words: str, colour: str) -> dict[str, Any]:
+    """Just above the picture, beginning or ending at the moment, whichever stays inside."""
+    return {
+        "x": at_s,
+        "y": 1,
+        "yref": "paper",
+        "text": f"<b>{escape(words)}</b>",
+        "showarrow": False,
+        "xanchor": "auto",
+        "yanchor": "bottom",
+        "yshift": 12,
+        "font": {"size": 11, "color": colour},
+    }
 
 
 def _top(lines: pd.DataFrame) -> float:
@@ -272,10 +277,10 @@ def _axis(palette: Palette) -> dict[str, Any]:
     }
 
 
-def _layout(palette: Palette, height: int) -> dict[str, Any]:
+def _layout(height: int) -> dict[str, Any]:
     return {
         "height": height,
-        "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
+        "margin": {"l": 8, "r": 12, "t": 36, "b": 8},
         "showlegend": False,
         "plot_bgcolor": "rgba(0,0,0,0)",
         "paper_bgcolor": "rgba(0,0,0,0)",

@@ -275,10 +275,9 @@ def _show_curve(side: Compared, longest_s: float | None) -> None:
         ],
         marks=[Mark(seconds_into(ended, origin_us), run.state)] if ended else [],
         palette=palette_for(st.context.theme.type),
-        height=210,
+        height=220,
+        until_s=longest_s,
     )
-    if longest_s is not None:
-        figure.update_xaxes(range=[-1, longest_s * 1.05])
     st.plotly_chart(
         figure,
         config={"displayModeBar": False},

@@ -35,6 +35,7 @@ def queue_campaign(
             )
     except StoreError as error:
         raise UnreadableStoreError(str(error)) from error
+    reads_cache.forget_work()
     return request.id or 0
 
 
@@ -52,6 +53,7 @@ def stop_button(request: LaunchRequestFacts, *, key: str) -> None:
         except StoreError as error:
             st.error(plain(str(error)), title="The stop could not be recorded")
             return
+        reads_cache.forget_work()
         st.rerun()
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.current_campaign import current_campaign
-from app.errors import AppError, UnknownIdError
+from app.errors import AppError
 from app.links import MatrixPlace
 from app.markdown_text import plain
 from app.widgets.navigation import go_to
@@ -21,9 +21,8 @@ SILENT_AFTER_S = 15.0
 
 
 def show_sidebar() -> None:
-    """Raises NoStoreError, UnreadableStoreError."""
     with st.sidebar:
-        with suppress(UnknownIdError):  # the page itself says that its address names nothing
+        with suppress(AppError):  # the page itself says what is wrong with store or address
             _show_picker()
         live(_show_workers, every_s=5.0)
 
@@ -37,7 +36,7 @@ def _show_picker() -> None:
     picked = st.selectbox(
         "Campaign",
         ids,
-        index=ids.index(current) if current in ids else 0,
+        index=ids.index(current) if current in ids else None,
         format_func=lambda key: f"{format_id(IdKind.CAMPAIGN, key)} · {campaigns[key].name}",
         key=f"campaign picker {current}",
     )

@@ -37,6 +37,7 @@ from tests.db.factories import (
     StoredCampaign,
     TurnSpec,
     arm_spec,
+    session_row,
     stored_campaign,
     stored_id,
     stored_run,
@@ -97,6 +98,13 @@ LEAKED_TURN = TurnSpec(
     detail="A call of refund_order was due; raw DSML markup came as text.",
     more={"prompt_tokens": 1341, "cached_tokens": {"device": 0, "host": 1280}},
 )
+
+
+_TURNS_OF = {
+    Outcome.LEAK: (TOOL_TURN, TurnSpec(), LEAKED_TURN),
+    Outcome.ERROR: (TOOL_TURN,),
+    Outcome.DONE: (TOOL_TURN, TurnSpec()),
+}
 
 
 class Scene(NamedTuple):
@@ -216,36 +224,43 @@ def fill_run(
     sessions: int,
     start_us: int | None = None,
 ) -> SessionRow | None:
-    """Sessions, metrics and log events for a run; the counters follow. Returns the first leak."""
+    """Sessions, metrics and log events for a run; the counters follow. Returns the first leak.
+
+    The first three sessions have their turns, which is what pages open.
+    """
     start = start_us or run.driving_at_us or START_US
+    outcomes = [Outcome.LEAK] * leaks + [Outcome.ERROR] * errors
+    outcomes += [Outcome.DONE] * (sessions - len(outcomes))
     edit(store, run, **{f"n_{outcome}": 0 for outcome in Outcome}, n_ended=0)
-    first_leak = None
-    for index in range(sessions):
-        if index < leaks:
-            outcome, turns = Outcome.LEAK, (TOOL_TURN, TurnSpec(), LEAKED_TURN)
-        elif index < leaks + errors:
-            outcome, turns = Outcome.ERROR, (TOOL_TURN,)
-        else:
-            outcome, turns = Outcome.DONE, (TOOL_TURN, TurnSpec())
-        begun = start + index * SECOND_US // 10
-        session = stored_session(
-            store,
-            run,
-            outcome,
-            index=index,
-            turns=turns if index < 14 else (),
-            dialogue_key=f"d-{index:03}",
-            detail=LEAKED_TURN.detail if outcome is Outcome.LEAK else None,
-            decisive_turn=2 if outcome is Outcome.LEAK else None,
-            started_at_us=begun,
-            ended_at_us=begun + (8 + index % 17) * SECOND_US,
-            host_cached_tokens=1280 if outcome is Outcome.LEAK else 0,
-        )
-        if index < 14:
-            _spread_turns(store, stored_id(session), begun)
-        first_leak = first_leak or (session if outcome is Outcome.LEAK else None)
+    opened = []
+    for index, outcome in enumerate(outcomes[:3]):
+        turns = _TURNS_OF[outcome]
+        columns = _session_columns(outcome, index, start)
+        session = stored_session(store, run, outcome, index=index, turns=turns, **columns)
+        _spread_turns(store, stored_id(session), session.started_at_us)
+        opened.append(session)
+    rest = [
+        session_row(stored_id(run), outcome, index=index, **_session_columns(outcome, index, start))
+        for index, outcome in enumerate(outcomes[3:], start=3)
+    ]
+    _add(store, rest)
+    numbers = {f"n_{outcome}": outcomes.count(outcome) for outcome in Outcome}
+    edit(store, run, n_ended=sessions, **numbers)
     add_observations(store, run, start_us=start, errors=errors)
-    return first_leak
+    return opened[0] if leaks else None
+
+
+def _session_columns(outcome: Outcome, index: int, start_us: int) -> dict[str, Any]:
+    begun = start_us + index * SECOND_US // 10
+    is_leak = outcome is Outcome.LEAK
+    return {
+        "dialogue_key": f"d-{index:03}",
+        "detail": LEAKED_TURN.detail if is_leak else None,
+        "decisive_turn": 2 if is_leak else None,
+        "started_at_us": begun,
+        "ended_at_us": begun + (8 + index % 17) * SECOND_US,
+        "host_cached_tokens": 1280 if is_leak else 0,
+    }
 
 
 def add_observations(store: Store, run: RunRow, *, start_us: int, errors: int) -> None:

@@ -1,0 +1,147 @@
+"""The list of campaigns, from nothing at all to a queue in work."""
+
+import sqlite3
+import time
+from pathlib import Path
+
+from db.launch_queue import claim, enqueue, request_stop
+from db.reads import work
+from db.store import Store
+from db.vocabulary import LaunchRequestState
+from tests.app.conftest import Open, words_of
+from tests.app.scenes import decisive_test, half_way
+from tests.db.factories import fresh_store, stored_campaign, stored_id
+
+
+def test_before_any_store_the_page_says_that_it_waits(open_page: Open) -> None:
+    page = open_page()
+
+    assert not page.exception
+    assert "Waiting for the first run" in words_of(page)
+
+
+def test_the_page_fills_as_soon_as_a_store_appears(open_page: Open, store_path: Path) -> None:
+    page = open_page()
+    with fresh_store(store_path.parent) as store:
+        stored_campaign(store, name="first-light")
+
+    page.run()
+
+    assert "first-light" in words_of(page)
+
+
+def test_an_empty_store_offers_the_files_of_the_server(open_page: Open, store: Store) -> None:
+    words = words_of(open_page())
+
+    assert "No campaign yet" in words
+    assert "Choose a campaign file" in words
+
+
+def test_a_campaign_shows_its_worst_cell_with_count_and_interval(
+    open_page: Open, store: Store
+) -> None:
+    decisive_test(store)
+
+    page = open_page()
+
+    words = words_of(page)
+    assert not page.exception
+    assert "decisive-test" in words
+    assert "**33/240** 13.8\u2009% [10.0–18.7]" in words
+    assert "host-pool refuted" in words
+    assert "19 of 21 runs done" in words
+    assert "1 run stopped, 1 run invalid" in words
+
+
+def test_a_campaign_in_work_shows_how_far_it_is(open_page: Open, store: Store) -> None:
+    half_way(store)
+
+    words = words_of(open_page())
+
+    assert "running" in words
+    assert "2 of 10 runs done" in words
+
+
+def test_a_queued_request_can_be_taken_back(open_page: Open, store: Store) -> None:
+    request = enqueue(store, "smoke")
+    page = open_page()
+    assert "smoke queued" in words_of(page)
+
+    page.button(key=f"stop q-{request.id}").click().run()
+
+    with store.session() as session:
+        (found,) = work.recent_requests(session.connection())
+    assert found.state == LaunchRequestState.STOPPED
+
+
+def test_a_running_request_is_asked_to_stop(open_page: Open, store: Store) -> None:
+    enqueue(store, "smoke")
+    request = claim(store, "w-1")
+    assert request is not None
+    page = open_page()
+
+    page.button(key=f"stop q-{request.id}").click().run()
+
+    assert "Stop requested" in words_of(page)
+
+
+def test_a_failed_request_says_why(open_page: Open, store: Store) -> None:
+    request = enqueue(store, "smoke")
+    request_stop(store, stored_id(request))
+    with store.write() as session:
+        session.add(request)
+        request.state = LaunchRequestState.FAILED
+        request.message = "port 8000 is taken"
+
+    assert "port 8000 is taken" in words_of(open_page())
+
+
+def test_a_store_of_a_newer_program_is_refused_in_words(open_page: Open, store: Store) -> None:
+    assert store.path is not None
+    _set_version(store.path, "9999")
+
+    page = open_page()
+
+    assert not page.exception
+    assert "This store cannot be read" in words_of(page)
+
+
+def test_a_file_that_is_no_store_is_refused_in_words(open_page: Open, store_path: Path) -> None:
+    store_path.write_bytes(b"this is no database, but it is long enough to look like one" * 20)
+
+    page = open_page()
+
+    assert not page.exception
+    assert "This store cannot be read" in words_of(page)
+
+
+def test_a_living_worker_shows_its_heartbeat(open_page: Open, store: Store) -> None:
+    half_way(store, now_us=time.time_ns() // 1000)
+
+    words = words_of(open_page())
+
+    assert "Worker w-1" in words
+    assert "driving r-3" in words
+    assert "heartbeat" in words
+
+
+def test_a_silent_worker_is_called_silent_with_the_next_step(open_page: Open, store: Store) -> None:
+    half_way(store, now_us=time.time_ns() // 1000 - 41 * 1_000_000)
+
+    words = words_of(open_page())
+
+    assert "Worker w-1 silent for 4" in words
+    assert "decisive worker" in words
+
+
+def test_no_worker_is_said(open_page: Open, store: Store) -> None:
+    stored_campaign(store)
+
+    assert "No worker runs" in words_of(open_page())
+
+
+def _set_version(path: Path, version: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE alembic_version SET version_num = ?", (version,))
+    connection.commit()
+    connection.close()

@@ -1,0 +1,127 @@
+"""Two runs side by side."""
+
+from db.store import Store
+from db.vocabulary import Outcome
+from tests.app.conftest import Open, words_of
+from tests.app.scenes import decisive_test
+from tests.db.factories import stored_campaign, stored_run
+
+BROKEN = "bf16 · on · fp8-sized · C=80 #0"
+WEDGED = "bf16 · on · dtype-aware · C=80 #0"
+
+
+def test_opened_cold_the_baseline_meets_the_arm_of_the_first_claim(
+    open_page: Open, store: Store
+) -> None:
+    scene = decisive_test(store)
+
+    page = open_page("compare")
+
+    assert not page.exception
+    picked = [box.value for box in page.main.selectbox]
+    assert picked[0] == scene.runs[BROKEN].id
+    assert picked[1] == scene.runs["fp8 · off · fp8-sized · C=80 #0"].id
+
+
+def test_a_run_that_hardly_spoke_forbids_the_comparison_of_rates(
+    open_page: Open, store: Store
+) -> None:
+    scene = decisive_test(store)
+    a, b = scene.runs[BROKEN].id, scene.runs[WEDGED].id
+
+    words = words_of(open_page("compare", a=f"r-{a}", b=f"r-{b}"))
+
+    assert "Corruption rates cannot be compared: 75 of 80 sessions of B gave no evidence" in words
+    assert "Differs by host_pool." in words
+
+
+def test_only_differing_settings_are_shown_until_all_are_asked_for(
+    open_page: Open, store: Store
+) -> None:
+    scene = decisive_test(store)
+    ids = {"a": f"r-{scene.runs[BROKEN].id}", "b": f"r-{scene.runs[WEDGED].id}"}
+    page = open_page("compare", **ids)
+    assert _settings(page) == ["host\\_pool :gray-badge[factor]"]
+
+    page.toggle[0].set_value(False).run()
+
+    assert page.query_params["config"] == "all"
+    assert len(_settings(page)) > 3
+
+
+def test_paired_dialogues_are_counted_and_linked_on_both_sides(
+    open_page: Open, store: Store
+) -> None:
+    scene = decisive_test(store)
+    ids = {"a": f"r-{scene.runs[BROKEN].id}", "b": f"r-{scene.runs[WEDGED].id}"}
+
+    page = open_page("compare", **ids)
+
+    assert "5 pairs gave evidence on both sides" in words_of(page)
+    flips = page.dataframe[0].value
+    assert flips["A session"].iloc[0].startswith("/session?session=s-")
+    assert flips["B session"].iloc[0].startswith("/session?session=s-")
+
+
+def test_swapping_exchanges_the_sides_in_the_address(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+    a, b = scene.runs[BROKEN].id, scene.runs[WEDGED].id
+    page = open_page("compare", a=f"r-{a}", b=f"r-{b}")
+
+    next(button for button in page.button if button.label == "Swap").click().run()
+
+    assert (page.query_params["a"], page.query_params["b"]) == (f"r-{b}", f"r-{a}")
+
+
+def test_one_side_in_the_address_gets_a_partner(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+
+    page = open_page("compare", b=f"r-{scene.runs[BROKEN].id}")
+
+    assert not page.exception
+    picked = [box.value for box in page.main.selectbox]
+    assert picked[1] == scene.runs[BROKEN].id
+    assert picked[0] != picked[1]
+
+
+def test_runs_of_two_campaigns_can_be_laid_side_by_side(open_page: Open, store: Store) -> None:
+    one = stored_run(store, stored_campaign(store).arms[0], counts={Outcome.DONE: 2})
+    other_campaign = stored_campaign(store, name="other")
+    other = stored_run(store, other_campaign.arms[0], counts={Outcome.DONE: 2})
+
+    page = open_page("compare", a=f"r-{one.id}", b=f"r-{other.id}")
+
+    assert not page.exception
+    assert "they belong to different campaigns" in words_of(page)
+
+
+def test_a_campaign_with_one_run_has_nothing_to_compare(open_page: Open, store: Store) -> None:
+    stored_run(store, stored_campaign(store).arms[0], counts={Outcome.DONE: 2})
+
+    page = open_page("compare")
+
+    assert not page.exception
+    assert "Two runs with ended sessions are needed" in words_of(page)
+
+
+def test_one_run_alone_in_the_address_says_the_same(open_page: Open, store: Store) -> None:
+    stored_run(store, stored_campaign(store).arms[0], counts={Outcome.DONE: 2})
+
+    page = open_page("compare", b="r-1")
+
+    assert not page.exception
+    assert "Two runs with ended sessions are needed" in words_of(page)
+
+
+def test_an_unknown_run_is_a_friendly_page(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    page = open_page("compare", a="r-1", b="r-999")
+
+    assert not page.exception
+    assert "There is no r-999 in this store." in words_of(page)
+
+
+def _settings(page: object) -> list[str]:
+    tables = page.table  # type: ignore[attr-defined]
+    return next(table.value for table in tables if "setting" in table.value)["setting"].tolist()

@@ -1,0 +1,173 @@
+"""One run: live while it is driven, its proof, and what is said when it does not count."""
+
+import pytest
+
+from db.launch_queue import claim, enqueue, name_campaign
+from db.store import Store
+from db.vocabulary import Outcome, RunFlag, RunState
+from tests.app.conftest import Open, words_of
+from tests.app.scenes import decisive_test, edit, half_way
+from tests.db.factories import stored_campaign, stored_id, stored_log_events, stored_run
+
+WEDGED = "bf16 · on · dtype-aware · C=80 #0"
+
+
+def test_a_finished_run_prints_its_five_lines(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+    run = scene.runs[WEDGED]
+
+    page = open_page("run", run=f"r-{run.id}")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "CORRUPTION sessions: 5/80 = 6%  (leak=5 no_tool=0 error=75" in words
+    assert "WaitingForInput/aborts during run: 168 (75 requests)" in words
+    assert "evidence: 5 of 80 sessions; corrupt 5/5 of those; bounds 6%..100%" in words
+    assert "Corrupt 5/80 6.3\u2009% [2.7–100]" in words
+
+
+def test_a_run_in_work_is_shown_so_far(open_page: Open, store: Store) -> None:
+    half_way(store)
+
+    page = open_page("run")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "Corrupt so far 3/52" in words
+    assert "52 of 80" in words
+    assert "every 2 s" in words
+    assert "Started at a terminal: stop it there." in words
+
+
+def test_a_run_that_the_queue_started_can_be_stopped(open_page: Open, store: Store) -> None:
+    scene = half_way(store)
+    enqueue(store, "half-way")
+    request = claim(store, "w-1")
+    assert request is not None
+    campaign_id = stored_id(scene.stored.campaign)
+    name_campaign(store, stored_id(request), "w-1", campaign_id=campaign_id)
+    page = open_page("run")
+
+    next(button for button in page.button if button.label == "Stop").click().run()
+
+    assert "Stop requested" in words_of(page)
+
+
+@pytest.mark.parametrize(
+    ("state", "title"),
+    [
+        (RunState.INVALID, "Invalid: the evidence does not count"),
+        (RunState.FAILED, "Failed by our own fault"),
+        (RunState.STOPPED, "Stopped"),
+    ],
+)
+def test_a_run_that_does_not_count_says_so_first(
+    open_page: Open, store: Store, state: RunState, title: str
+) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0], state=state, reason="port *8000* taken")
+
+    words = words_of(open_page("run", run="r-1"))
+
+    assert title in words
+    assert "port *8000* taken" in words
+    assert "stand outside all rates" in words
+
+
+def test_flags_are_told_in_words(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0], flags=[RunFlag.SERVER_DIED])
+
+    assert "the server died" in words_of(open_page("run", run="r-1"))
+
+
+def test_expected_and_found_of_each_check_are_shown(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+    run = scene.runs[WEDGED]
+
+    page = open_page("run", run=f"r-{run.id}")
+
+    checks = next(table.value for table in page.table if "expected" in table.value.columns)
+    assert checks["expected"].tolist() == ["bf16", "256"]
+    assert checks["found"].tolist() == ["bf16", "256"]
+
+
+def test_sessions_are_links_that_carry_the_id_and_the_filter(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+    run = scene.runs[WEDGED]
+
+    page = open_page("run", run=f"r-{run.id}", outcome="leak")
+
+    sessions = page.dataframe[0].value
+    assert len(sessions) == 5
+    assert sessions["session"].iloc[0] == "/session?session=s-81&outcome=leak"
+
+
+def test_a_filter_that_matches_nothing_offers_to_clear_it(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0], counts={Outcome.DONE: 2})
+
+    page = open_page("run", run="r-1", outcome="leak")
+    assert "No session of this run is leak." in words_of(page)
+    next(button for button in page.button if button.label == "Show all sessions").click().run()
+
+    assert len(page.dataframe[0].value) == 2
+
+
+def test_log_events_are_shown_as_they_were_logged(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    run = stored_run(store, stored.arms[0], counts={Outcome.DONE: 1})
+    stored_log_events(store, run, ["Decode transfer failed <b>rid</b>"])
+
+    page = open_page("run", run="r-1")
+
+    assert any("<b>rid</b>" in str(code.value) for code in page.code)
+    assert not any("<b>rid</b>" in str(text.value) for text in page.markdown)
+
+
+def test_a_planned_run_can_be_opened(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0], state=RunState.PLANNED)
+
+    page = open_page("run", run="r-1")
+
+    assert not page.exception
+    assert "No session of this run has ended yet." in words_of(page)
+
+
+def test_a_campaign_without_runs_says_so(open_page: Open, store: Store) -> None:
+    stored_campaign(store)
+
+    assert "This campaign has planned nothing yet." in words_of(open_page("run"))
+
+
+def test_an_unknown_run_is_a_friendly_page(open_page: Open, store: Store) -> None:
+    stored_campaign(store)
+
+    page = open_page("run", run="r-77")
+
+    assert not page.exception
+    assert "There is no r-77 in this store." in words_of(page)
+
+
+def test_choosing_another_run_changes_the_address(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0])
+    other = stored_run(store, stored.arms[1])
+    page = open_page("run", run="r-1")
+
+    page.main.selectbox[0].set_value(stored_id(other)).run()
+
+    assert page.query_params["run"] == "r-2"
+    assert page.title[0].value == "r-2"
+
+
+def test_a_redraw_follows_the_run_to_its_end(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    run = stored_run(store, stored.arms[0], state=RunState.DRIVING)
+    page = open_page("run", run="r-1")
+    edit(store, run, state=RunState.DONE, wall_s=60.0)
+
+    page = open_page("run", run="r-1")
+
+    assert "every 2 s" not in words_of(page)
