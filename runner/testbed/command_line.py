@@ -9,6 +9,7 @@ import asyncio
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from runner.testbed.launch_options import LaunchOptions, parse_launch_options
 from runner.testbed.log_lines import configure_log
@@ -39,9 +40,10 @@ def serve(argv: Sequence[str]) -> int:
         sys.stderr.write(f"Cannot listen on {options.host}:{options.port}: {error.strerror}.\n")
         return 2
     with listener:
+        options = replace(options, port=listener.getsockname()[1])
         testbed = RunningTestbed(options, configure_log(access_log=options.access_log))
         try:
-            asyncio.run(testbed.serve(listener, on_ready=lambda: _announce(options, listener)))
+            asyncio.run(testbed.serve(listener, on_ready=lambda: _announce(options)))
         except KeyboardInterrupt:
             return 130
     return 1 if testbed.crash is not None else 0
@@ -62,9 +64,7 @@ def _bind(options: LaunchOptions) -> socket.socket:
     return listener
 
 
-def _announce(options: LaunchOptions, listener: socket.socket) -> None:
-    port = listener.getsockname()[1]
-    sys.stdout.write(
-        f"testbed serves {options.served_model_name} on http://{options.host}:{port}\n"
-    )
+def _announce(options: LaunchOptions) -> None:
+    address = f"http://{options.host}:{options.port}"
+    sys.stdout.write(f"testbed serves {options.served_model_name} on {address}\n")
     sys.stdout.flush()

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from runner.testbed.grammar import DialogueShape, DialogueSource, segments
+from runner.testbed.grammar import Dialogue, DialogueShape, DialogueSource, segments
 from runner.testbed.model import ModelConfig, config_json
 from runner.testbed.trainable_model import TrainableModel
 from runner.testbed.vocabulary import PAD, load_vocabulary
@@ -54,10 +54,15 @@ class StepReport(NamedTuple):
 
 
 def draw_batch(source: DialogueSource, size: int) -> Batch:
-    """`size` dialogues, padded to the longest."""
+    """`size` new dialogues."""
+    return batch_of([source.draw() for _ in range(size)])
+
+
+def batch_of(dialogues: Sequence[Dialogue]) -> Batch:
+    """Whole dialogues as rows, padded to the longest."""
     rows = []
-    for _ in range(size):
-        parts = list(segments(source.draw()))
+    for dialogue in dialogues:
+        parts = list(segments(dialogue))
         tokens = [token for part in parts for token in part.tokens]
         learnt = [part.by_assistant for part in parts for _ in part.tokens]
         rows.append((torch.tensor(tokens), torch.tensor(learnt)))
