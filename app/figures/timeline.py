@@ -187,6 +187,7 @@ def _names(lines: pd.DataFrame, palette: Palette) -> dict[str, Any]:
         "showarrow": False,
         "xanchor": "left",
         "yanchor": "bottom",
+        "bgcolor": palette.background,
         "font": {"size": 11},
     }
 

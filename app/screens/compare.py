@@ -9,16 +9,14 @@ from app.current_campaign import current_campaign
 from app.fairness import judge_fairness
 from app.links import ComparePlace, read_place
 from app.widgets.campaign_head import show_provenance
+from app.widgets.compare_evidence import show_counts, show_curves, show_pairs
 from app.widgets.compare_parts import (
     Compared,
     default_pair,
     differences,
     pick_sides,
     show_configuration,
-    show_counts,
-    show_curves,
     show_fairness,
-    show_pairs,
 )
 from app.widgets.empty_pages import show_no_campaigns, show_no_runs
 from app.widgets.navigation import Crumb, breadcrumb, campaign_crumbs, say_ignored

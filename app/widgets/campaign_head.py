@@ -9,7 +9,7 @@ from app.campaign_progress import CampaignState, Progress
 from app.cell_reading import counts_of, left_out_words
 from app.links import RunPlace
 from app.markdown_text import badge, plain
-from app.reads_cache import Board
+from app.records import Board
 from app.widgets.navigation import link_to
 from app.wording import corrupt_words, counted_noun, headline_badge
 from db.identifiers import IdKind, format_id

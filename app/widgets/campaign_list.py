@@ -9,7 +9,7 @@ from app.campaign_progress import CampaignState, Progress, progress_of
 from app.cell_reading import CellReading, left_out_words, read_cells, worst_cell
 from app.links import MatrixPlace
 from app.markdown_text import plain
-from app.reads_cache import Overview
+from app.records import Overview
 from app.widgets.campaign_head import campaign_badge, verdict_badges
 from app.widgets.navigation import link_to
 from app.wording import ago_text, corrupt_words, counted_noun

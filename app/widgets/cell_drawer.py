@@ -10,7 +10,7 @@ from app.figures.outcome_bar import outcome_bar
 from app.links import ComparePlace, MatrixPlace, RunPlace, SessionFilter, SessionPlace
 from app.markdown_text import badge, plain
 from app.palette import palette_for
-from app.reads_cache import Board
+from app.records import Board
 from app.widgets.navigation import link_to, stay_at
 from app.wording import (
     SECOND_US,

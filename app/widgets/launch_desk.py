@@ -35,7 +35,7 @@ def queue_campaign(
             )
     except StoreError as error:
         raise UnreadableStoreError(str(error)) from error
-    reads_cache.forget_work()
+    reads_cache.forget_answers()
     return request.id or 0
 
 
@@ -53,7 +53,7 @@ def stop_button(request: LaunchRequestFacts, *, key: str) -> None:
         except StoreError as error:
             st.error(plain(str(error)), title="The stop could not be recorded")
             return
-        reads_cache.forget_work()
+        reads_cache.forget_answers()
         st.rerun()
 
 
@@ -71,7 +71,7 @@ def show_queue() -> None:
             with st.container(
                 horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
             ):
-                st.markdown(_request_words(request, now.read_at_us), width="content")
+                st.markdown(_request_words(request, reads_cache.now_us()), width="content")
                 stop_button(request, key=f"stop q-{request.id}")
         for request in failed:
             said = request.message or "no reason was recorded"

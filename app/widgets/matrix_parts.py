@@ -14,7 +14,7 @@ from app.heat_cells import lay_out, table_rows
 from app.links import MatrixPlace, Metric, RunPlace, address_of
 from app.markdown_text import plain
 from app.palette import palette_for
-from app.reads_cache import Board
+from app.records import Board
 from app.widgets.navigation import link_to, stay_at
 from app.wording import state_badge
 from db.identifiers import IdKind, format_id

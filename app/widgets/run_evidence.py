@@ -10,7 +10,7 @@ from app import reads_cache
 from app.links import RunPlace, SessionFilter, SessionPlace, address_of
 from app.markdown_text import plain
 from app.proof_rows import check_rows, command_text, exposure_rows, health_rows
-from app.reads_cache import Board, RunRecord
+from app.records import Board, RunRecord
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.navigation import stay_at
 from app.widgets.raw_download import raw_button
@@ -23,6 +23,7 @@ from runner.evidence.wording import moment_text
 
 _PAGE_ROWS = 200
 _TAIL_LINES = 60
+_SHORT_TAIL_LINES = 9
 
 
 def show_sessions(board: Board, run: RunCounts, place: RunPlace) -> None:
@@ -108,7 +109,8 @@ def show_log_events(run: RunCounts) -> None:
             f"{offset:>10}  {event.service}  {event.line}"
             for offset, event in zip(offsets, events, strict=True)
         ]
-        st.code("\n".join(lines), language=None, height=220)
+        is_long = len(lines) > _SHORT_TAIL_LINES
+        st.code("\n".join(lines), language=None, height=220 if is_long else "content")
 
 
 def _pick_filter(run: RunCounts, place: RunPlace) -> None:
@@ -161,6 +163,8 @@ def _show_rows(run: RunCounts, sessions: list[SessionFacts], place: RunPlace) ->
             "session": st.column_config.LinkColumn(
                 display_text=r"session=(s-\d+)", help="Opens in a new tab", width=70
             ),
+            "what": st.column_config.TextColumn(width=300),
+            "first token": st.column_config.NumberColumn(format="%.2f s"),
             "outcome": st.column_config.MultiselectColumn(
                 options=[outcome_word(word) for word in SessionFilter],
                 color=[_CHIP_HUES.get(word, "gray") for word in SessionFilter],

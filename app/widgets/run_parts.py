@@ -12,7 +12,7 @@ from app.links import ComparePlace, RunPlace
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
 from app.palette import palette_for
-from app.reads_cache import Board
+from app.records import Board
 from app.run_clock import elapsed_s, open_sessions, run_origin_us, seconds_into
 from app.widgets.launch_desk import request_of_campaign, stop_button
 from app.widgets.navigation import link_to, stay_at

@@ -46,14 +46,14 @@ def _show_picker() -> None:
 
 def _show_workers() -> None:
     try:
-        now = reads_cache.work_now()
+        now, now_us = reads_cache.work_now(), reads_cache.now_us()
     except AppError:
         return
     alive = [worker for worker in now.workers if worker.ended_at_us is None]
     if not alive:
         st.caption("No worker runs. Start one: `decisive worker`")
     for worker in alive[:4]:
-        st.caption(worker_line(worker, now_us=now.read_at_us))
+        st.caption(worker_line(worker, now_us=now_us))
     queued = sum(request.state == "queued" for request in now.open_requests)
     if queued:
         st.caption(f"{queued} queued")

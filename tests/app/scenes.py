@@ -144,7 +144,7 @@ def decisive_test(store: Store, *, name: str = "decisive-test", now_us: int = ST
     return Scene(stored, runs, leaked)
 
 
-def half_way(store: Store, *, now_us: int = START_US) -> Scene:
+def half_way(store: Store, *, now_us: int = START_US, second: bool = False) -> Scene:
     """Two runs done, one driving with 52 of 80 sessions ended, the rest planned."""
     stored = stored_campaign(store, name="half-way", arms=ARMS)
     runs = {}
@@ -159,7 +159,7 @@ def half_way(store: Store, *, now_us: int = START_US) -> Scene:
             runs[arm.name] = run
         else:
             runs[arm.name] = stored_run(store, arm, state=RunState.PLANNED)
-    worker_now(store, now_us=now_us, doing="driving r-3")
+    worker_now(store, now_us=now_us, doing="driving r-3", name="w-2" if second else "w-1")
     return Scene(stored, runs, None)
 
 
@@ -324,12 +324,12 @@ def add_verdict(store: Store, stored: StoredCampaign, **columns: Any) -> None:
     _add(store, [VerdictRow(hypothesis_id=stored.hypotheses[0].id, **{**values, **columns})])
 
 
-def worker_now(store: Store, *, now_us: int, doing: str | None = None) -> None:
+def worker_now(store: Store, *, now_us: int, doing: str | None = None, name: str = "w-1") -> None:
     _add(
         store,
         [
             WorkerRow(
-                name="w-1",
+                name=name,
                 host="here",
                 process_id=1,
                 started_at_us=now_us,

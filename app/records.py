@@ -1,0 +1,140 @@
+"""What one page needs of the store, read in one consistent moment; knows no cache and no page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from app.errors import UnknownIdError
+from db.identifiers import IdKind, format_id
+from db.reads import campaigns, observations, runs, sessions, work
+from db.reads.campaigns import ArmFacts, CampaignFacts, VerdictFacts
+from db.reads.observations import RawFacts
+from db.reads.runs import FingerprintFacts, LaunchFacts, RunCounts, RunProof, WedgeFacts
+from db.reads.sessions import SessionFacts, TurnFacts
+from db.reads.work import LaunchRequestFacts, WorkerFacts
+from db.vocabulary import RawKind
+
+Found = TypeVar("Found")
+
+_OF_A_RUN = (RawKind.SERVICE_LOG, RawKind.SERVER_INFO, RawKind.SCRAPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """All campaigns with what the list of them says."""
+
+    campaigns: list[CampaignFacts]
+    arms: list[ArmFacts]
+    runs: list[RunCounts]
+    verdicts: list[VerdictFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One campaign: its arms and every attempt of every run."""
+
+    campaign: CampaignFacts
+    arms: list[ArmFacts]
+    runs: list[RunCounts]
+    verdicts: list[VerdictFacts]
+
+    def arm(self, arm_id: int) -> ArmFacts:
+        return next(arm for arm in self.arms if arm.id == arm_id)
+
+    def run(self, run_id: int) -> RunCounts:
+        """Raises UnknownIdError: the run is another campaign's, or stored after this was read."""
+        for run in self.runs:
+            if run.id == run_id:
+                return run
+        raise UnknownIdError(f"There is no {format_id(IdKind.RUN, run_id)} in this campaign.")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Workers and the queue."""
+
+    workers: list[WorkerFacts]
+    open_requests: list[LaunchRequestFacts]
+    recent_requests: list[LaunchRequestFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What one run's page shows besides its counters and sessions."""
+
+    proof: RunProof
+    launch: LaunchFacts | None
+    fingerprints: list[FingerprintFacts]
+    wedges: list[WedgeFacts]
+    raw: list[RawFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    session: SessionFacts
+    turns: list[TurnFacts]
+    raw: list[RawFacts]
+
+
+def read_overview(connection: Connection) -> Overview:
+    found = campaigns.campaigns(connection)
+    ids = [campaign.id for campaign in found]
+    return Overview(
+        campaigns=found,
+        arms=campaigns.arms(connection, ids),
+        runs=runs.runs(connection, ids),
+        verdicts=campaigns.verdicts(connection, ids),
+    )
+
+
+def read_board(connection: Connection, campaign_id: int) -> Board:
+    """Raises UnknownIdError."""
+    found = campaigns.campaign(connection, campaign_id)
+    return Board(
+        campaign=known(found, IdKind.CAMPAIGN, campaign_id),
+        arms=campaigns.arms(connection, [campaign_id]),
+        runs=runs.runs(connection, [campaign_id]),
+        verdicts=campaigns.verdicts(connection, [campaign_id]),
+    )
+
+
+def read_work(connection: Connection) -> Work:
+    return Work(
+        workers=work.workers(connection),
+        open_requests=work.open_requests(connection),
+        recent_requests=work.recent_requests(connection),
+    )
+
+
+def read_run_record(connection: Connection, run_id: int, launch_id: int | None) -> RunRecord:
+    """Raises UnknownIdError."""
+    return RunRecord(
+        proof=known(runs.run_proof(connection, run_id), IdKind.RUN, run_id),
+        launch=runs.launch(connection, launch_id) if launch_id else None,
+        fingerprints=runs.fingerprints(connection, launch_id) if launch_id else [],
+        wedges=runs.wedge_spans(connection, run_id),
+        raw=observations.raw_of_run(connection, run_id, _OF_A_RUN),
+    )
+
+
+def read_transcript(connection: Connection, session_id: int) -> Transcript:
+    """Raises UnknownIdError."""
+    session = known(sessions.session(connection, session_id), IdKind.SESSION, session_id)
+    turns = sessions.turns(connection, session_id)
+    raw = observations.raw_of_turns(connection, [turn.id for turn in turns])
+    return Transcript(session=session, turns=turns, raw=raw)
+
+
+def known(found: Found | None, kind: IdKind, row_id: int) -> Found:
+    """What was found. Raises UnknownIdError where that is nothing."""
+    if found is None:
+        raise UnknownIdError(f"There is no {format_id(kind, row_id)} in this store.")
+    return found
+
+
+def read_raw_bytes(connection: Connection, raw_ids: Sequence[int]) -> bytes:
+    """The recorded bytes behind one another."""
+    pieces = [observations.raw_bytes(connection, raw_id) for raw_id in raw_ids]
+    return b"".join(piece for piece in pieces if piece is not None)
