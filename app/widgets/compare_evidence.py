@@ -1,6 +1,5 @@
 """What two runs showed, side by side: counts with their intervals, curves, paired sessions."""
 
-
 import pandas as pd
 import streamlit as st
 

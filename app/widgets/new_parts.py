@@ -63,11 +63,14 @@ def show_plan(plan: Plan) -> None:
     with st.container(border=True, gap="small"):
         st.markdown(f"##### {plain(plan.campaign.name)}")
         st.markdown(f":gray[Question] {plain(plan.campaign.question)}")
-        sums = st.columns(4)
-        sums[0].metric("Arms", count_text(len(plan.arms)), border=True)
-        sums[1].metric("Runs", count_text(len(plan.runs)), border=True)
-        sums[2].metric("Sessions", count_text(plan.sessions), border=True)
-        sums[3].metric("About", duration_text(plan.seconds), border=True)
+        with st.container(horizontal=True, gap="small"):
+            for label, value in (
+                ("Arms", count_text(len(plan.arms))),
+                ("Runs", count_text(len(plan.runs))),
+                ("Sessions", count_text(plan.sessions)),
+                ("About", duration_text(plan.seconds)),
+            ):
+                st.metric(label, value, border=True, width=150)
         st.caption(
             f"{counted_noun(plan.launches, 'start')} of the servers. Time estimated from: "
             + plain("; ".join(plan.assumptions))

@@ -1,6 +1,7 @@
 """Parts of the run page: its head, what is wrong with it, and the numbers that move."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -29,6 +30,9 @@ from runner.evidence.wording import (
     percent_text,
     rounded,
 )
+
+_BOX_PX = 168
+_Hue = Literal["orange", "blue", "violet", "gray"]
 
 
 def default_run(runs: Sequence[RunCounts]) -> RunCounts | None:
@@ -144,41 +148,39 @@ def _show_counters(run: RunCounts, counts: SessionCounts) -> None:
     words = corrupt_words(counts)
     elapsed = elapsed_s(run, now_us=reads_cache.now_us())
     silent = counts.silent_of_all
-    boxes = st.columns(6)
-    boxes[0].metric(
-        "Sessions ended", f"{run.n_ended} of {run.sessions_planned}", border=True, height="stretch"
-    )
-    boxes[1].metric(
-        f"Corrupt{so_far}",
-        words.fraction if counts.all else "–",
-        words.rate or None,
-        delta_color="orange" if counts.corrupt else "blue",
-        delta_arrow="off",
-        border=True,
-        height="stretch",
-    )
-    boxes[2].metric(
-        f"Silent{so_far}",
-        f"{counts.silent}/{counts.all}" if counts.all else "–",
-        percent_text(silent) if silent is not None and silent.count else None,
-        delta_color="violet",
-        delta_arrow="off",
-        border=True,
-        height="stretch",
-    )
     peak = "unknown" if run.peak_running is None else rounded(run.peak_running, 0)
-    boxes[3].metric("Peak running", peak, border=True, height="stretch")
-    boxes[4].metric(
-        "Wedge requests",
-        count_text(run.wedge_requests),
-        f"{run.wedge_lines:,} lines" if run.wedge_lines else None,
-        delta_color="violet",
+    with st.container(horizontal=True, gap="small"):
+        _box("Sessions ended", f"{run.n_ended} of {run.sessions_planned}")
+        _box(
+            f"Corrupt{so_far}",
+            words.fraction if counts.all else "–",
+            words.rate,
+            colour="orange" if counts.corrupt else "blue",
+        )
+        _box(
+            f"Silent{so_far}",
+            f"{counts.silent}/{counts.all}" if counts.all else "–",
+            percent_text(silent) if silent is not None and silent.count else "",
+            colour="violet",
+        )
+        _box("Peak running", peak)
+        lines = f"{run.wedge_lines:,} lines" if run.wedge_lines else ""
+        _box("Wedge requests", count_text(run.wedge_requests), lines, colour="violet")
+        _box("Wall time", "–" if elapsed is None else duration_text(elapsed))
+
+
+def _box(label: str, value: str, note: str = "", *, colour: _Hue = "gray") -> None:
+    """Six of them fill a wide page, two a narrow one."""
+    st.metric(
+        label,
+        value,
+        note or None,
+        delta_color=colour,
         delta_arrow="off",
         border=True,
+        width=_BOX_PX,
         height="stretch",
     )
-    wall = "–" if elapsed is None else duration_text(elapsed)
-    boxes[5].metric("Wall time", wall, border=True, height="stretch")
 
 
 def _show_curve(board: Board, run: RunCounts) -> None:
