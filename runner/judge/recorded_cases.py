@@ -1,14 +1,15 @@
 """Recorded cases: answers of servers with their right reading, one JSON object a line.
 
-Reads the lines, judges each case and compares. Kinds whose rules do not exist are counted as 0 of
-0. It opens no file: it takes lines and the name to put before a line number.
+Reads the lines, judges each case and compares. What reads a kind is an argument, since logs and
+metrics are not the judge's to read. It opens no file: it takes lines and the name to put before a
+line number.
 """
 
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from db.vocabulary import TransportEnd, TurnReading
 from runner.errors import RecordedCaseError
@@ -44,6 +45,9 @@ class CaseReading:
     is_right: bool
 
 
+CaseReaders: TypeAlias = Mapping[str, Callable[[RecordedCase], CaseReading]]
+
+
 @dataclass(slots=True)
 class CaseComparison:
     """All readings of a file."""
@@ -65,11 +69,16 @@ class CaseComparison:
         return {"right": sum(answers), "of": len(answers)}
 
 
-def compare_cases(lines: Iterable[str], *, source: str) -> CaseComparison:
-    """Judges every case that has rules; raises RecordedCaseError for a line that cannot be read."""
+def compare_cases(
+    lines: Iterable[str], *, source: str, readers: CaseReaders | None = None
+) -> CaseComparison:
+    """Judges every case whose kind has a reader, the answers of servers by default.
+
+    Raises RecordedCaseError for a line that cannot be read.
+    """
     comparison = CaseComparison()
     for case in read_cases(lines, source=source):
-        read = _READERS.get(case.kind)
+        read = (readers or STREAM_READERS).get(case.kind)
         if read is not None:
             comparison.readings.append(read(case))
     return comparison
@@ -122,7 +131,7 @@ def _read_stream_case(case: RecordedCase) -> CaseReading:
     return CaseReading(case, got, expected, is_right)
 
 
-_READERS: Final[Mapping[str, Callable[[RecordedCase], CaseReading]]] = {"sse": _read_stream_case}
+STREAM_READERS: Final[CaseReaders] = {"sse": _read_stream_case}
 
 
 def _read_case(line: str, *, where: str) -> RecordedCase:

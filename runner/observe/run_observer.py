@@ -12,9 +12,10 @@ from db.clock import Clock
 from db.raw_bytes import raw_row
 from db.tables import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
+from runner.observe.exposition import Sample
 from runner.observe.log_events import LogEvent, WedgeCounts, count_wedge_events, read_line
 from runner.observe.log_follower import FileFollower
-from runner.observe.scrape import Sample, parse_scrape, running_requests
+from runner.observe.scrape import parse_scrape, running_requests
 
 SCRAPE_PERIOD_S = 2.0
 SCRAPE_DEADLINE_S = 5.0

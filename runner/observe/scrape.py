@@ -1,29 +1,23 @@
-"""Reads one metrics scrape into values; knows the series that matter, invents no missing one."""
+"""Reads one metrics scrape into the values that are kept; invents no missing one."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 
-from prometheus_client.parser import text_string_to_metric_families
+from runner.observe.engine_readings import read_page, summed_over_engines
+from runner.observe.exposition import Sample, read_exposition
+from runner.observe.metric_dialects import (
+    KNOWN_DIALECTS,
+    PROCESS_START,
+    SGLANG,
+    Role,
+    dialect_of,
+)
 
-RUNNING_SERIES = "sglang:num_running_reqs"
-
-# What is kept as rows. SGLang names them in srt/observability/metrics_collector.py.
-# The whole scrape is kept as raw bytes besides, so nothing is lost by this choice.
-KEPT_SERIES = frozenset(
+# What is kept as rows besides what the dialects read. SGLang names its series in
+# srt/observability/metrics_collector.py. The whole scrape is kept as raw bytes, so nothing is lost.
+_FURTHER_SERIES = frozenset(
     {
-        RUNNING_SERIES,
-        "sglang:num_queue_reqs",
-        "sglang:num_prefill_inflight_queue_reqs",
-        "sglang:num_decode_prealloc_queue_reqs",
-        "sglang:num_decode_transfer_queue_reqs",
-        "sglang:token_usage",
         "sglang:num_used_tokens",
-        "sglang:gen_throughput",
         "sglang:cache_hit_rate",
-        "sglang:realtime_tokens_total",
-        "sglang:prompt_tokens_total",
-        "sglang:generation_tokens_total",
-        "sglang:num_requests_total",
         "sglang:cached_tokens_total",
         "sglang:prefill_effective_tokens_total",
         "sglang:load_back_tokens_total",
@@ -33,31 +27,13 @@ KEPT_SERIES = frozenset(
         "sglang:num_bootstrap_failed_reqs_total",
         "sglang:num_aborted_requests_total",
         "sglang:num_retracted_requests_total",
-        "vllm:num_requests_running",
-        "vllm:num_requests_waiting",
-        "vllm:kv_cache_usage_perc",
-        "vllm:prompt_tokens_total",
-        "vllm:generation_tokens_total",
-        "vllm:request_success_total",
         "vllm:prefix_cache_hits_total",
         "vllm:num_preemptions_total",
-        "llamacpp:requests_processing",
-        "llamacpp:requests_deferred",
-        "llamacpp:tokens_predicted_total",
+        "vllm:corrupted_requests_total",
+        PROCESS_START,
     }
 )
-_RUNNING_NAMES = frozenset(
-    {RUNNING_SERIES, "vllm:num_requests_running", "llamacpp:requests_processing"}
-)
-# Labels that repeat the same number for the same requests: never summed over.
-_REPEATING_LABELS = ("tp_rank", "pp_rank", "moe_ep_rank")
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    name: str
-    value: float
-    labels: Mapping[str, str] = field(default_factory=dict)
+KEPT_SERIES = _FURTHER_SERIES.union(*(dialect.series() for dialect in KNOWN_DIALECTS))
 
 
 def parse_scrape(body: bytes, *, also: Collection[str] = ()) -> tuple[Sample, ...]:
@@ -65,24 +41,18 @@ def parse_scrape(body: bytes, *, also: Collection[str] = ()) -> tuple[Sample, ..
 
     Raises ValueError where it is not one.
     """
-    text = body.decode("utf-8", errors="replace")
-    return tuple(
-        Sample(sample.name, float(sample.value), dict(sample.labels))
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-        if sample.name in KEPT_SERIES or sample.name in also
-    )
+    return kept_samples(read_exposition(body), also=also)
+
+
+def kept_samples(samples: Iterable[Sample], *, also: Collection[str] = ()) -> tuple[Sample, ...]:
+    return tuple(sample for sample in samples if sample.name in KEPT_SERIES or sample.name in also)
 
 
 def running_requests(samples: Iterable[Sample]) -> float | None:
-    """Requests that run now: summed over engines, once per tensor-parallel group; None if unsaid.
-
-    The prefill side of a disaggregated pair counts its current batch, which the decode side counts
-    later again, so prefill engines are left out where decode engines report.
-    """
-    running = [sample for sample in samples if sample.name in _RUNNING_NAMES]
-    decoding = [sample for sample in running if sample.labels.get("engine_type") != "prefill"]
-    return _sum_over_engines(decoding or running)
+    """Requests that run now: summed over engines, never over ranks that repeat; None if unsaid."""
+    listed = list(samples)
+    dialect = dialect_of(listed)
+    return read_page(listed, dialect).totals().get(Role.RUNNING) if dialect else None
 
 
 def counter_total(
@@ -94,16 +64,4 @@ def counter_total(
         for sample in samples
         if sample.name == name and labels.items() <= sample.labels.items()
     ]
-    return _sum_over_engines(matching)
-
-
-def _sum_over_engines(samples: Iterable[Sample]) -> float | None:
-    by_engine: dict[tuple[tuple[str, str], ...], float] = {}
-    for sample in samples:
-        if sample.labels.get("priority"):
-            continue
-        engine = tuple(
-            sorted(item for item in sample.labels.items() if item[0] not in _REPEATING_LABELS)
-        )
-        by_engine[engine] = max(by_engine.get(engine, sample.value), sample.value)
-    return sum(by_engine.values()) if by_engine else None
+    return summed_over_engines(matching, dialect_of(matching) or SGLANG)

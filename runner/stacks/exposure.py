@@ -6,7 +6,8 @@ from typing import Any
 
 from runner.campaign.campaign import Levels
 from runner.campaign.stack_file import Stack
-from runner.observe.scrape import Sample, counter_total
+from runner.observe.exposition import Sample
+from runner.observe.scrape import counter_total
 
 
 @dataclass(frozen=True, slots=True)

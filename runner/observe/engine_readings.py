@@ -1,0 +1,186 @@
+"""What one page of metrics says of each engine behind it; judges nothing.
+
+Engines are read apart before anything is summed, because one may stand still while the sum grows.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from runner.observe.exposition import Sample
+from runner.observe.metric_dialects import HOLDING_ROLES, PROCESS_START, Dialect, Role
+
+Series = tuple[str, tuple[tuple[str, str], ...]]
+Counters = Mapping[Series, float]
+
+_ADDED_UP = frozenset(Role) - {Role.TOKEN_USAGE}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReading:
+    """`engine` is empty where the page knows only one; roles that it does not report are absent."""
+
+    engine: str
+    values: Mapping[Role, float] = field(default_factory=dict)
+    progress: Counters = field(default_factory=dict)
+
+    @property
+    def held(self) -> float | None:
+        """Requests that this engine says it holds, in whichever queue; None where it says none."""
+        said = [self.values[role] for role in HOLDING_ROLES if role in self.values]
+        return sum(said) if said else None
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """`shared` counters carry no engine's label though the page knows several engines.
+
+    `unowned` are the roles that only such series report.
+    """
+
+    dialect: str
+    engines: tuple[EngineReading, ...]
+    shared: Counters
+    unowned: Mapping[Role, float]
+    process_starts: frozenset[float]
+
+    def totals(self) -> dict[Role, float]:
+        """Each role over all engines; one that no engine reports is absent: missing is not zero.
+
+        The prefill side of a disaggregated pair counts its current batch, which the decode side
+        counts later again, so prefill engines are left out of `running` where decode ones report.
+        """
+        total: dict[Role, float] = dict(self.unowned)
+        for role in Role:
+            said = [engine.values[role] for engine in self._counted(role) if role in engine.values]
+            if said:
+                total[role] = sum(said) if role in _ADDED_UP else max(said)
+        return total
+
+    def _counted(self, role: Role) -> Sequence[EngineReading]:
+        others = [each for each in self.engines if "engine_type=prefill" not in each.engine]
+        says_it = any(role in each.values for each in others)
+        return others if role is Role.RUNNING and says_it else self.engines
+
+
+def read_page(
+    samples: Iterable[Sample], dialect: Dialect, *, model: str | None = None
+) -> PageReading:
+    """`model`: other models may share the page; series of theirs are left out if it is named."""
+    taken = [sample for sample in _of_model(list(samples), model) if _counts(sample, dialect)]
+    progress = _progress(taken, dialect)
+    engines = _engine_names(taken, dialect)
+    readings = tuple(
+        EngineReading(
+            engine=name,
+            values=_role_values(taken, dialect, name, is_only=len(engines) == 1),
+            progress={
+                series: value
+                for series, (owner, value) in progress.items()
+                if owner == name or len(engines) == 1
+            },
+        )
+        for name in engines
+    )
+    shared = {series: value for series, (owner, value) in progress.items() if owner not in engines}
+    starts = frozenset(sample.value for sample in taken if sample.name == PROCESS_START)
+    said = {role for each in readings for role in each.values}
+    whole = _role_values(taken, dialect, "", is_only=True)
+    unowned = {role: value for role, value in whole.items() if role not in said}
+    return PageReading(dialect.name, readings, shared, unowned, starts)
+
+
+def short_engine_name(engine: str, engines: Iterable[str]) -> str:
+    """`engine` without the labels that all `engines` share: what tells it from the others."""
+    parts = engine.split(", ")
+    others = [set(name.split(", ")) for name in engines if name != engine]
+    if not others:
+        return engine
+    return ", ".join(part for part in parts if not all(part in other for other in others))
+
+
+def summed_over_engines(samples: Iterable[Sample], dialect: Dialect) -> float | None:
+    """The samples of one series over engines, once for ranks that repeat one another."""
+    values = _once_per_rank(samples, dialect)
+    return sum(values.values()) if values else None
+
+
+def _of_model(samples: list[Sample], model: str | None) -> list[Sample]:
+    if model is None:
+        return samples
+    named = {sample.labels.get("model_name") for sample in samples}
+    if model not in named:
+        return samples
+    return [sample for sample in samples if sample.labels.get("model_name") in (None, model)]
+
+
+def _counts(sample: Sample, dialect: Dialect) -> bool:
+    return all(sample.labels.get(label) != value for label, value in dialect.dropped.items())
+
+
+def _engine_of(sample: Sample, dialect: Dialect) -> str:
+    pairs = [(label, sample.labels.get(label, "")) for label in dialect.engine_labels]
+    return ", ".join(f"{label}={value}" for label, value in pairs if value)
+
+
+def _engine_names(samples: Sequence[Sample], dialect: Dialect) -> list[str]:
+    """Those that report a gauge, in order; counters alone do not make an engine.
+
+    A page with counters only has one engine.
+    """
+    gauges = {name for role in HOLDING_ROLES for name in dialect.roles.get(role, ())}
+    found = {_engine_of(sample, dialect) for sample in samples if sample.name in gauges}
+    apart = {name for name in found if name}
+    # A series without the label beside labelled ones is of the process before the engines.
+    return sorted(apart or found or {""})
+
+
+def _role_values(
+    samples: Sequence[Sample], dialect: Dialect, engine: str, *, is_only: bool
+) -> dict[Role, float]:
+    values: dict[Role, float] = {}
+    for role, names in dialect.roles.items():
+        for name in names:
+            matching = [
+                sample
+                for sample in samples
+                if sample.name == name and (is_only or _engine_of(sample, dialect) == engine)
+            ]
+            if matching:
+                values[role] = sum(_once_per_rank(matching, dialect).values())
+                break
+    return values
+
+
+def _progress(samples: Sequence[Sample], dialect: Dialect) -> dict[Series, tuple[str, float]]:
+    """Series -> (engine, value) of the best group of counters that the page has."""
+    for names in dialect.progress:
+        matching = [sample for sample in samples if sample.name in names]
+        if matching:
+            return {
+                (sample.name, tuple(sorted(sample.labels.items()))): (
+                    _engine_of(sample, dialect),
+                    sample.value,
+                )
+                for sample in matching
+            }
+    return {}
+
+
+def _once_per_rank(
+    samples: Iterable[Sample], dialect: Dialect
+) -> dict[tuple[tuple[str, str], ...], float]:
+    """The largest of the ranks that repeat one another; with priorities, the line of all of them.
+
+    SGLang writes priority="" for the total beside one line for each priority.
+    """
+    groups: dict[tuple[tuple[str, str], ...], float] = {}
+    by_priority: defaultdict[bool, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        by_priority[bool(sample.labels.get("priority"))].append(sample)
+    for sample in by_priority[False] or by_priority[True]:
+        key = tuple(
+            sorted(item for item in sample.labels.items() if item[0] not in dialect.repeated_labels)
+        )
+        groups[key] = max(groups.get(key, sample.value), sample.value)
+    return groups

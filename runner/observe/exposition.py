@@ -1,0 +1,69 @@
+"""Reads a Prometheus or OpenMetrics page into samples; knows no series and invents none."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+
+from prometheus_client import Metric
+from prometheus_client.openmetrics.parser import (
+    text_string_to_metric_families as read_openmetrics,
+)
+from prometheus_client.parser import text_string_to_metric_families as read_text
+
+MAX_PAGE_BYTES = 64 * 1024 * 1024
+_MAX_SALVAGED_LINES = 200_000
+_Reader = Callable[[str], Iterable[Metric]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    name: str
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_exposition(body: bytes, *, content_type: str = "") -> tuple[Sample, ...]:
+    """Every finite value of the page. NaN and infinities mean "not known" and are left out.
+
+    A page with a few broken lines is read without them: a server that is cut off in the middle of
+    a page has still said the rest. Raises ValueError where no line of it is a sample.
+    """
+    text = body[:MAX_PAGE_BYTES].decode("utf-8", errors="replace")
+    readers: tuple[_Reader, ...] = (read_text,)
+    if "openmetrics" in content_type:
+        readers = (read_openmetrics, read_text)
+    for reader in readers:
+        try:
+            return tuple(_finite(reader(text)))
+        except _NOT_THIS_FORMAT:
+            continue
+    return _salvaged(text)
+
+
+# What prometheus_client raises on pages that are none depends on where they break.
+_NOT_THIS_FORMAT = (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError)
+
+
+def _finite(families: Iterable[Metric]) -> Iterator[Sample]:
+    for family in families:
+        for sample in family.samples:
+            value = float(sample.value)
+            if isfinite(value):
+                yield Sample(sample.name, value, dict(sample.labels))
+
+
+def _salvaged(text: str) -> tuple[Sample, ...]:
+    found: list[Sample] = []
+    is_page = False
+    for line in text.split("\n")[:_MAX_SALVAGED_LINES]:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            families = list(read_text(line + "\n"))
+        except _NOT_THIS_FORMAT:
+            continue
+        is_page = is_page or any(family.samples for family in families)
+        found.extend(_finite(families))
+    if not is_page:
+        raise ValueError(f"this is no page of metrics: {text[:80]!r}")
+    return tuple(found)

@@ -1,0 +1,269 @@
+"""What serving stacks call the same few things in their metrics, as data; it reads no page.
+
+Another stack is one more `Dialect`, or a mapping in its stack file.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from runner.observe.exposition import Sample
+
+
+class Role(StrEnum):
+    """What a number means, whatever the stack calls it."""
+
+    RUNNING = "running"
+    QUEUE = "queue"
+    PREFILL_BOOTSTRAP = "prefill_bootstrap"
+    PREFILL_INFLIGHT = "prefill_inflight"
+    DECODE_PREALLOC = "decode_prealloc"
+    DECODE_TRANSFER = "decode_transfer"
+    GRAMMAR_QUEUE = "grammar_queue"
+    GEN_THROUGHPUT = "gen_throughput"
+    TOKEN_USAGE = "token_usage"
+    GENERATION_TOKENS = "generation_tokens_total"
+    PROMPT_TOKENS = "prompt_tokens_total"
+    REQUESTS = "requests_total"
+
+
+# Requests that the server says it holds. Any of them above zero means that there is work.
+HOLDING_ROLES = (
+    Role.RUNNING,
+    Role.QUEUE,
+    Role.PREFILL_BOOTSTRAP,
+    Role.PREFILL_INFLIGHT,
+    Role.DECODE_PREALLOC,
+    Role.DECODE_TRANSFER,
+    Role.GRAMMAR_QUEUE,
+)
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How one stack names things.
+
+    `roles`: role -> series names; the first that the page has is read, for names change between
+    versions. `progress`: groups of counters that move while tokens are made; the first group of
+    which the page has any is read, the best first. `engine_labels` tell engines apart, which are
+    summed; `repeated_labels` tell ranks apart that repeat one another, of which one is taken.
+    `dropped` are series to leave out: label -> value.
+    """
+
+    name: str
+    shown_by: re.Pattern[str]
+    roles: Mapping[Role, Names]
+    progress: Sequence[Names]
+    engine_labels: Names = ()
+    repeated_labels: Names = ()
+    dropped: Mapping[str, str] = field(default_factory=dict)
+
+    def series(self) -> frozenset[str]:
+        """All names that are read."""
+        named = [*self.roles.values(), *self.progress]
+        return frozenset(name for names in named for name in names)
+
+
+# Ranks of one tensor- or pipeline-parallel group export the same numbers. (SGLang
+# srt/observability/scheduler_metrics_mixin.py: with metrics of all schedulers on.)
+_RANKS = (
+    "tp_rank",
+    "pp_rank",
+    "ep_rank",
+    "moe_ep_rank",
+    "moe_tp_rank",
+    "moe_dp_rank",
+    "attn_tp_rank",
+    "attn_cp_rank",
+    "rank",
+    "pid",
+)
+
+SGLANG = Dialect(
+    name="sglang",
+    shown_by=re.compile(r"sglang[:_]"),
+    roles={
+        Role.RUNNING: ("sglang:num_running_reqs", "sglang_num_running_reqs"),
+        Role.QUEUE: ("sglang:num_queue_reqs", "sglang_num_queue_reqs"),
+        Role.GRAMMAR_QUEUE: ("sglang:num_grammar_queue_reqs",),
+        Role.PREFILL_BOOTSTRAP: (
+            "sglang:num_prefill_bootstrap_queue_reqs",
+            "sglang:num_prefill_prealloc_queue_reqs",
+        ),
+        Role.PREFILL_INFLIGHT: ("sglang:num_prefill_inflight_queue_reqs",),
+        Role.DECODE_PREALLOC: ("sglang:num_decode_prealloc_queue_reqs",),
+        Role.DECODE_TRANSFER: ("sglang:num_decode_transfer_queue_reqs",),
+        Role.GEN_THROUGHPUT: ("sglang:gen_throughput", "sglang_gen_throughput"),
+        Role.TOKEN_USAGE: ("sglang:token_usage", "sglang_token_usage"),
+        Role.GENERATION_TOKENS: (
+            "sglang:generation_tokens_total",
+            "sglang_generation_tokens_total",
+        ),
+        Role.PROMPT_TOKENS: ("sglang:prompt_tokens_total", "sglang_prompt_tokens_total"),
+        Role.REQUESTS: ("sglang:num_requests_total", "sglang_num_requests_total"),
+    },
+    progress=(
+        ("sglang:realtime_tokens_total",),
+        # Of finished requests only, so that a long answer does not move them.
+        (
+            "sglang:generation_tokens_total",
+            "sglang:prompt_tokens_total",
+            "sglang_generation_tokens_total",
+        ),
+        # Of requests that ended in any way, aborts among them: the last resort.
+        ("sglang:num_requests_total",),
+    ),
+    engine_labels=("worker_addr", "instance", "engine_type", "dp_rank"),
+    repeated_labels=_RANKS,
+)
+
+VLLM = Dialect(
+    name="vllm",
+    shown_by=re.compile(r"vllm[:_]"),
+    roles={
+        Role.RUNNING: ("vllm:num_requests_running",),
+        # `_by_reason` repeats the waiting ones, and is read only where nothing else says them.
+        Role.QUEUE: ("vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"),
+        Role.TOKEN_USAGE: ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+        Role.GEN_THROUGHPUT: ("vllm:avg_generation_throughput_toks_per_s",),
+        Role.GENERATION_TOKENS: ("vllm:generation_tokens_total", "vllm:generation_tokens"),
+        Role.PROMPT_TOKENS: ("vllm:prompt_tokens_total", "vllm:prompt_tokens"),
+        Role.REQUESTS: ("vllm:request_success_total",),
+    },
+    progress=(
+        (
+            "vllm:generation_tokens_total",
+            "vllm:prompt_tokens_total",
+            "vllm:generation_tokens",
+            "vllm:prompt_tokens",
+        ),
+        ("vllm:request_success_total",),
+    ),
+    engine_labels=("instance", "engine", "engine_index"),
+    repeated_labels=_RANKS,
+    # Our own time-outs make it rise.
+    dropped={"finished_reason": "abort"},
+)
+
+LLAMA_CPP = Dialect(
+    name="llama.cpp",
+    shown_by=re.compile(r"llamacpp:"),
+    roles={
+        Role.RUNNING: ("llamacpp:requests_processing",),
+        Role.QUEUE: ("llamacpp:requests_deferred",),
+        Role.GEN_THROUGHPUT: ("llamacpp:predicted_tokens_seconds",),
+        Role.TOKEN_USAGE: ("llamacpp:kv_cache_usage_ratio",),
+        Role.GENERATION_TOKENS: ("llamacpp:tokens_predicted_total",),
+        Role.PROMPT_TOKENS: ("llamacpp:prompt_tokens_total",),
+    },
+    progress=(
+        ("llamacpp:tokens_predicted_total", "llamacpp:prompt_tokens_total"),
+        ("llamacpp:n_decode_total",),
+    ),
+    engine_labels=("instance", "model"),
+)
+
+DYNAMO = Dialect(
+    name="dynamo",
+    shown_by=re.compile(r"dynamo_"),
+    roles={
+        # The front end counts the same requests as the workers behind it.
+        Role.RUNNING: (
+            "dynamo_frontend_inflight_requests",
+            "dynamo_component_inflight_requests",
+        ),
+        Role.QUEUE: ("dynamo_frontend_queued_requests", "dynamo_work_handler_queue_depth"),
+        Role.GENERATION_TOKENS: (
+            "dynamo_frontend_output_tokens_total",
+            "dynamo_frontend_output_sequence_tokens_sum",
+        ),
+        Role.REQUESTS: ("dynamo_frontend_requests_total", "dynamo_component_requests_total"),
+    },
+    progress=(
+        ("dynamo_frontend_output_tokens_total", "dynamo_component_response_bytes_total"),
+        (
+            "dynamo_frontend_inter_token_latency_seconds_count",
+            "dynamo_frontend_output_sequence_tokens_sum",
+        ),
+        ("dynamo_frontend_requests_total", "dynamo_component_requests_total"),
+    ),
+    engine_labels=("instance", "pod", "worker_id", "worker", "dynamo_component", "dp_rank"),
+    repeated_labels=_RANKS,
+)
+
+TENSORRT_LLM = Dialect(
+    name="tensorrt-llm",
+    shown_by=re.compile(r"trtllm[:_]"),
+    roles={
+        Role.RUNNING: ("trtllm_num_requests_running", "trtllm:num_requests_running"),
+        Role.QUEUE: ("trtllm_num_requests_waiting", "trtllm:num_requests_waiting"),
+        Role.TOKEN_USAGE: ("trtllm_kv_cache_utilization", "trtllm:kv_cache_utilization"),
+        Role.GENERATION_TOKENS: ("trtllm_generation_tokens_total", "trtllm_generation_tokens"),
+        Role.PROMPT_TOKENS: ("trtllm_prompt_tokens_total", "trtllm_prompt_tokens"),
+        Role.REQUESTS: ("trtllm_request_success_total", "trtllm:request_success_total"),
+    },
+    progress=(
+        (
+            "trtllm_generation_tokens_total",
+            "trtllm_generation_tokens",
+            "trtllm_prompt_tokens_total",
+        ),
+        ("trtllm_request_success_total", "trtllm:request_success_total"),
+    ),
+    engine_labels=("instance", "dp_rank"),
+    repeated_labels=_RANKS,
+    dropped={"finished_reason": "abort"},
+)
+
+# An engine's own series come before those of a front end that passes them on.
+KNOWN_DIALECTS: tuple[Dialect, ...] = (SGLANG, VLLM, TENSORRT_LLM, LLAMA_CPP, DYNAMO)
+
+PROCESS_START = "process_start_time_seconds"
+
+_GUESSES: Mapping[Role, str] = {
+    Role.RUNNING: r"(?:requests?_(?:running|processing|active)|(?:running|active|inflight)_"
+    r"(?:requests?|reqs)|batch_current_size)$",
+    Role.QUEUE: r"(?:requests?_(?:waiting|queued|deferred|pending)|(?:waiting|queued|queue|pending)"
+    r"_(?:requests?|reqs)|queue_size)$",
+    Role.GENERATION_TOKENS: r"(?:generation|generated|predicted|output|completion)_tokens"
+    r"(?:_total|_sum)?$",
+}
+
+
+def dialect_named(name: str) -> Dialect:
+    """Raises KeyError for a name that is not known."""
+    return {dialect.name: dialect for dialect in KNOWN_DIALECTS}[name]
+
+
+def dialect_of(samples: Iterable[Sample]) -> Dialect | None:
+    """The dialect that a page is in; a guess by its words where it is none of the known ones.
+
+    None where nothing in it looks like a serving engine's.
+    """
+    names = sorted({sample.name for sample in samples})
+    for dialect in KNOWN_DIALECTS:
+        if any(dialect.shown_by.match(name) for name in names):
+            return dialect
+    return _guessed(names)
+
+
+def _guessed(names: Sequence[str]) -> Dialect | None:
+    roles = {
+        role: tuple(name for name in names if re.search(pattern, name))
+        for role, pattern in _GUESSES.items()
+    }
+    found = {role: series for role, series in roles.items() if series}
+    if Role.RUNNING not in found and Role.GENERATION_TOKENS not in found:
+        return None
+    progress = found.get(Role.GENERATION_TOKENS)
+    return Dialect(
+        name="guessed",
+        shown_by=re.compile(r"(?!)"),
+        roles=found,
+        progress=(progress,) if progress else (),
+        engine_labels=("instance", "engine", "dp_rank", "worker", "worker_id"),
+        repeated_labels=_RANKS,
+    )
