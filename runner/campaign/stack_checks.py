@@ -8,6 +8,9 @@ from runner.campaign.file_shape import level_text
 from runner.campaign.stack_shape import (
     ControllerName,
     LogSource,
+    MetricRole,
+    MetricsDialect,
+    MetricsEndpoint,
     ServerInfoCheck,
     ServiceDefinition,
     StackShape,
@@ -49,6 +52,24 @@ def _service_problems(
     if not is_process and "{port}" in service.base_url and service.port == "free":
         place = source.place_of_key((*path, "port"))
         yield Problem(place, "an external service has a fixed port: name it", "free")
+    if service.metrics is not None:
+        yield from _metrics_problems(service.metrics, source, (*path, "metrics"))
+
+
+def _metrics_problems(
+    metrics: MetricsEndpoint, source: YamlSource, path: KeyPath
+) -> Iterator[Problem]:
+    is_mapped = metrics.dialect is MetricsDialect.OTHER
+    if is_mapped and MetricRole.RUNNING not in metrics.names:
+        what = "the dialect other needs names with at least the series of running"
+        yield Problem(source.place_of_key((*path, "dialect")), what)
+    if is_mapped and not metrics.progress:
+        what = "the dialect other needs progress: counters that move while tokens are made"
+        yield Problem(source.place_of_key((*path, "dialect")), what)
+    for key in ("names", "progress", "engine_labels", "repeated_labels"):
+        if not is_mapped and getattr(metrics, key):
+            what = f"{key} is read only with the dialect other"
+            yield Problem(source.place_of_key((*path, key)), what, metrics.dialect, ("other",))
 
 
 def _factor_problems(shape: StackShape, source: YamlSource) -> Iterator[Problem]:

@@ -24,7 +24,32 @@ class ControllerName(StrEnum):
 
 
 class MetricsDialect(StrEnum):
+    """Whose names the metrics have. `auto`: told by the names; `other`: as the file maps them."""
+
     SGLANG = "sglang"
+    VLLM = "vllm"
+    LLAMA_CPP = "llama.cpp"
+    TENSORRT_LLM = "tensorrt-llm"
+    DYNAMO = "dynamo"
+    AUTO = "auto"
+    OTHER = "other"
+
+
+class MetricRole(StrEnum):
+    """What a number of the metrics means, whatever a stack calls it."""
+
+    RUNNING = "running"
+    QUEUE = "queue"
+    PREFILL_BOOTSTRAP = "prefill_bootstrap"
+    PREFILL_INFLIGHT = "prefill_inflight"
+    DECODE_PREALLOC = "decode_prealloc"
+    DECODE_TRANSFER = "decode_transfer"
+    GRAMMAR_QUEUE = "grammar_queue"
+    GEN_THROUGHPUT = "gen_throughput"
+    TOKEN_USAGE = "token_usage"
+    GENERATION_TOKENS = "generation_tokens_total"
+    PROMPT_TOKENS = "prompt_tokens_total"
+    REQUESTS = "requests_total"
 
 
 class LogSource(StrEnum):
@@ -58,8 +83,18 @@ _EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
 
 
 class MetricsEndpoint(Shape):
+    """With the dialect `other`, `names` says which series has which role.
+
+    `progress` are counters that move while tokens are made, `engine_labels` tell engines apart,
+    `repeated_labels` tell ranks apart that export the same numbers.
+    """
+
     path: _UrlPath = "/metrics"
-    dialect: Annotated[MetricsDialect, Field(strict=False)]
+    dialect: Annotated[MetricsDialect, Field(strict=False)] = MetricsDialect.AUTO
+    names: Mapping[Annotated[MetricRole, Field(strict=False)], Text] = Field(default_factory=dict)
+    progress: tuple[Text, ...] = ()
+    engine_labels: tuple[Text, ...] = ()
+    repeated_labels: tuple[Text, ...] = ()
 
 
 class ServiceDefinition(Shape):

@@ -11,11 +11,13 @@ from ruamel.yaml import YAML
 from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import campaign_of
 from runner.campaign.stack_file import Stack, stack_of
+from runner.campaign.stack_shape import MetricsDialect
 from runner.campaign.yaml_source import parse_yaml
 from runner.errors import UsageError
+from runner.observe.exposition import read_exposition
+from runner.observe.metric_dialects import dialect_of
 
 PROBE_DEADLINE_S = 10.0
-_SGLANG_SERIES = "sglang:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ async def find_server(request: TrialRequest, http: httpx.AsyncClient) -> FoundSe
     return FoundServer(
         model=model,
         reports_itself=info is not None and info.lstrip().startswith("{"),
-        metrics_dialect="sglang" if metrics is not None and _SGLANG_SERIES in metrics else None,
+        metrics_dialect=_dialect_of(metrics),
     )
 
 
@@ -110,6 +112,16 @@ def _first_model(answer: httpx.Response, base_url: str) -> str:
         return str(answer.json()["data"][0]["id"])
     except (ValueError, LookupError, TypeError) as error:
         raise UsageError(f"{base_url}/v1/models lists no model; name one with --model") from error
+
+
+def _dialect_of(page: str | None) -> str | None:
+    """None where there are no metrics, or none that speak of requests."""
+    try:
+        dialect = dialect_of(read_exposition(page.encode())) if page is not None else None
+    except ValueError:
+        return None
+    known = dialect is not None and dialect.name in list(MetricsDialect)
+    return None if dialect is None else dialect.name if known else MetricsDialect.AUTO
 
 
 async def _page(http: httpx.AsyncClient, url: str) -> str | None:

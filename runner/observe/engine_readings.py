@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from runner.campaign.stack_shape import MetricRole
 from runner.observe.exposition import Sample
-from runner.observe.metric_dialects import HOLDING_ROLES, PROCESS_START, Dialect, Role
+from runner.observe.metric_dialects import HOLDING_ROLES, PROCESS_START, Dialect
 
 Series = tuple[str, tuple[tuple[str, str], ...]]
 Counters = Mapping[Series, float]
 
-_ADDED_UP = frozenset(Role) - {Role.TOKEN_USAGE}
+_ADDED_UP = frozenset(MetricRole) - {MetricRole.TOKEN_USAGE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class EngineReading:
     """`engine` is empty where the page knows only one; roles that it does not report are absent."""
 
     engine: str
-    values: Mapping[Role, float] = field(default_factory=dict)
+    values: Mapping[MetricRole, float] = field(default_factory=dict)
     progress: Counters = field(default_factory=dict)
 
     @property
@@ -41,26 +42,26 @@ class PageReading:
     dialect: str
     engines: tuple[EngineReading, ...]
     shared: Counters
-    unowned: Mapping[Role, float]
+    unowned: Mapping[MetricRole, float]
     process_starts: frozenset[float]
 
-    def totals(self) -> dict[Role, float]:
+    def totals(self) -> dict[MetricRole, float]:
         """Each role over all engines; one that no engine reports is absent: missing is not zero.
 
         The prefill side of a disaggregated pair counts its current batch, which the decode side
         counts later again, so prefill engines are left out of `running` where decode ones report.
         """
-        total: dict[Role, float] = dict(self.unowned)
-        for role in Role:
+        total: dict[MetricRole, float] = dict(self.unowned)
+        for role in MetricRole:
             said = [engine.values[role] for engine in self._counted(role) if role in engine.values]
             if said:
                 total[role] = sum(said) if role in _ADDED_UP else max(said)
         return total
 
-    def _counted(self, role: Role) -> Sequence[EngineReading]:
+    def _counted(self, role: MetricRole) -> Sequence[EngineReading]:
         others = [each for each in self.engines if "engine_type=prefill" not in each.engine]
         says_it = any(role in each.values for each in others)
-        return others if role is Role.RUNNING and says_it else self.engines
+        return others if role is MetricRole.RUNNING and says_it else self.engines
 
 
 def read_page(
@@ -137,8 +138,8 @@ def _engine_names(samples: Sequence[Sample], dialect: Dialect) -> list[str]:
 
 def _role_values(
     samples: Sequence[Sample], dialect: Dialect, engine: str, *, is_only: bool
-) -> dict[Role, float]:
-    values: dict[Role, float] = {}
+) -> dict[MetricRole, float]:
+    values: dict[MetricRole, float] = {}
     for role, names in dialect.roles.items():
         for name in names:
             matching = [

@@ -6,37 +6,19 @@ Another stack is one more `Dialect`, or a mapping in its stack file.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from runner.campaign.stack_shape import MetricRole, MetricsDialect, MetricsEndpoint
 from runner.observe.exposition import Sample
-
-
-class Role(StrEnum):
-    """What a number means, whatever the stack calls it."""
-
-    RUNNING = "running"
-    QUEUE = "queue"
-    PREFILL_BOOTSTRAP = "prefill_bootstrap"
-    PREFILL_INFLIGHT = "prefill_inflight"
-    DECODE_PREALLOC = "decode_prealloc"
-    DECODE_TRANSFER = "decode_transfer"
-    GRAMMAR_QUEUE = "grammar_queue"
-    GEN_THROUGHPUT = "gen_throughput"
-    TOKEN_USAGE = "token_usage"
-    GENERATION_TOKENS = "generation_tokens_total"
-    PROMPT_TOKENS = "prompt_tokens_total"
-    REQUESTS = "requests_total"
-
 
 # Requests that the server says it holds. Any of them above zero means that there is work.
 HOLDING_ROLES = (
-    Role.RUNNING,
-    Role.QUEUE,
-    Role.PREFILL_BOOTSTRAP,
-    Role.PREFILL_INFLIGHT,
-    Role.DECODE_PREALLOC,
-    Role.DECODE_TRANSFER,
-    Role.GRAMMAR_QUEUE,
+    MetricRole.RUNNING,
+    MetricRole.QUEUE,
+    MetricRole.PREFILL_BOOTSTRAP,
+    MetricRole.PREFILL_INFLIGHT,
+    MetricRole.DECODE_PREALLOC,
+    MetricRole.DECODE_TRANSFER,
+    MetricRole.GRAMMAR_QUEUE,
 )
 
 Names = tuple[str, ...]
@@ -55,7 +37,7 @@ class Dialect:
 
     name: str
     shown_by: re.Pattern[str]
-    roles: Mapping[Role, Names]
+    roles: Mapping[MetricRole, Names]
     progress: Sequence[Names]
     engine_labels: Names = ()
     repeated_labels: Names = ()
@@ -86,24 +68,24 @@ SGLANG = Dialect(
     name="sglang",
     shown_by=re.compile(r"sglang[:_]"),
     roles={
-        Role.RUNNING: ("sglang:num_running_reqs", "sglang_num_running_reqs"),
-        Role.QUEUE: ("sglang:num_queue_reqs", "sglang_num_queue_reqs"),
-        Role.GRAMMAR_QUEUE: ("sglang:num_grammar_queue_reqs",),
-        Role.PREFILL_BOOTSTRAP: (
+        MetricRole.RUNNING: ("sglang:num_running_reqs", "sglang_num_running_reqs"),
+        MetricRole.QUEUE: ("sglang:num_queue_reqs", "sglang_num_queue_reqs"),
+        MetricRole.GRAMMAR_QUEUE: ("sglang:num_grammar_queue_reqs",),
+        MetricRole.PREFILL_BOOTSTRAP: (
             "sglang:num_prefill_bootstrap_queue_reqs",
             "sglang:num_prefill_prealloc_queue_reqs",
         ),
-        Role.PREFILL_INFLIGHT: ("sglang:num_prefill_inflight_queue_reqs",),
-        Role.DECODE_PREALLOC: ("sglang:num_decode_prealloc_queue_reqs",),
-        Role.DECODE_TRANSFER: ("sglang:num_decode_transfer_queue_reqs",),
-        Role.GEN_THROUGHPUT: ("sglang:gen_throughput", "sglang_gen_throughput"),
-        Role.TOKEN_USAGE: ("sglang:token_usage", "sglang_token_usage"),
-        Role.GENERATION_TOKENS: (
+        MetricRole.PREFILL_INFLIGHT: ("sglang:num_prefill_inflight_queue_reqs",),
+        MetricRole.DECODE_PREALLOC: ("sglang:num_decode_prealloc_queue_reqs",),
+        MetricRole.DECODE_TRANSFER: ("sglang:num_decode_transfer_queue_reqs",),
+        MetricRole.GEN_THROUGHPUT: ("sglang:gen_throughput", "sglang_gen_throughput"),
+        MetricRole.TOKEN_USAGE: ("sglang:token_usage", "sglang_token_usage"),
+        MetricRole.GENERATION_TOKENS: (
             "sglang:generation_tokens_total",
             "sglang_generation_tokens_total",
         ),
-        Role.PROMPT_TOKENS: ("sglang:prompt_tokens_total", "sglang_prompt_tokens_total"),
-        Role.REQUESTS: ("sglang:num_requests_total", "sglang_num_requests_total"),
+        MetricRole.PROMPT_TOKENS: ("sglang:prompt_tokens_total", "sglang_prompt_tokens_total"),
+        MetricRole.REQUESTS: ("sglang:num_requests_total", "sglang_num_requests_total"),
     },
     progress=(
         ("sglang:realtime_tokens_total",),
@@ -124,14 +106,14 @@ VLLM = Dialect(
     name="vllm",
     shown_by=re.compile(r"vllm[:_]"),
     roles={
-        Role.RUNNING: ("vllm:num_requests_running",),
+        MetricRole.RUNNING: ("vllm:num_requests_running",),
         # `_by_reason` repeats the waiting ones, and is read only where nothing else says them.
-        Role.QUEUE: ("vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"),
-        Role.TOKEN_USAGE: ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
-        Role.GEN_THROUGHPUT: ("vllm:avg_generation_throughput_toks_per_s",),
-        Role.GENERATION_TOKENS: ("vllm:generation_tokens_total", "vllm:generation_tokens"),
-        Role.PROMPT_TOKENS: ("vllm:prompt_tokens_total", "vllm:prompt_tokens"),
-        Role.REQUESTS: ("vllm:request_success_total",),
+        MetricRole.QUEUE: ("vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"),
+        MetricRole.TOKEN_USAGE: ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+        MetricRole.GEN_THROUGHPUT: ("vllm:avg_generation_throughput_toks_per_s",),
+        MetricRole.GENERATION_TOKENS: ("vllm:generation_tokens_total", "vllm:generation_tokens"),
+        MetricRole.PROMPT_TOKENS: ("vllm:prompt_tokens_total", "vllm:prompt_tokens"),
+        MetricRole.REQUESTS: ("vllm:request_success_total",),
     },
     progress=(
         (
@@ -152,12 +134,12 @@ LLAMA_CPP = Dialect(
     name="llama.cpp",
     shown_by=re.compile(r"llamacpp:"),
     roles={
-        Role.RUNNING: ("llamacpp:requests_processing",),
-        Role.QUEUE: ("llamacpp:requests_deferred",),
-        Role.GEN_THROUGHPUT: ("llamacpp:predicted_tokens_seconds",),
-        Role.TOKEN_USAGE: ("llamacpp:kv_cache_usage_ratio",),
-        Role.GENERATION_TOKENS: ("llamacpp:tokens_predicted_total",),
-        Role.PROMPT_TOKENS: ("llamacpp:prompt_tokens_total",),
+        MetricRole.RUNNING: ("llamacpp:requests_processing",),
+        MetricRole.QUEUE: ("llamacpp:requests_deferred",),
+        MetricRole.GEN_THROUGHPUT: ("llamacpp:predicted_tokens_seconds",),
+        MetricRole.TOKEN_USAGE: ("llamacpp:kv_cache_usage_ratio",),
+        MetricRole.GENERATION_TOKENS: ("llamacpp:tokens_predicted_total",),
+        MetricRole.PROMPT_TOKENS: ("llamacpp:prompt_tokens_total",),
     },
     progress=(
         ("llamacpp:tokens_predicted_total", "llamacpp:prompt_tokens_total"),
@@ -171,16 +153,16 @@ DYNAMO = Dialect(
     shown_by=re.compile(r"dynamo_"),
     roles={
         # The front end counts the same requests as the workers behind it.
-        Role.RUNNING: (
+        MetricRole.RUNNING: (
             "dynamo_frontend_inflight_requests",
             "dynamo_component_inflight_requests",
         ),
-        Role.QUEUE: ("dynamo_frontend_queued_requests", "dynamo_work_handler_queue_depth"),
-        Role.GENERATION_TOKENS: (
+        MetricRole.QUEUE: ("dynamo_frontend_queued_requests", "dynamo_work_handler_queue_depth"),
+        MetricRole.GENERATION_TOKENS: (
             "dynamo_frontend_output_tokens_total",
             "dynamo_frontend_output_sequence_tokens_sum",
         ),
-        Role.REQUESTS: ("dynamo_frontend_requests_total", "dynamo_component_requests_total"),
+        MetricRole.REQUESTS: ("dynamo_frontend_requests_total", "dynamo_component_requests_total"),
     },
     progress=(
         ("dynamo_frontend_output_tokens_total", "dynamo_component_response_bytes_total"),
@@ -198,12 +180,15 @@ TENSORRT_LLM = Dialect(
     name="tensorrt-llm",
     shown_by=re.compile(r"trtllm[:_]"),
     roles={
-        Role.RUNNING: ("trtllm_num_requests_running", "trtllm:num_requests_running"),
-        Role.QUEUE: ("trtllm_num_requests_waiting", "trtllm:num_requests_waiting"),
-        Role.TOKEN_USAGE: ("trtllm_kv_cache_utilization", "trtllm:kv_cache_utilization"),
-        Role.GENERATION_TOKENS: ("trtllm_generation_tokens_total", "trtllm_generation_tokens"),
-        Role.PROMPT_TOKENS: ("trtllm_prompt_tokens_total", "trtllm_prompt_tokens"),
-        Role.REQUESTS: ("trtllm_request_success_total", "trtllm:request_success_total"),
+        MetricRole.RUNNING: ("trtllm_num_requests_running", "trtllm:num_requests_running"),
+        MetricRole.QUEUE: ("trtllm_num_requests_waiting", "trtllm:num_requests_waiting"),
+        MetricRole.TOKEN_USAGE: ("trtllm_kv_cache_utilization", "trtllm:kv_cache_utilization"),
+        MetricRole.GENERATION_TOKENS: (
+            "trtllm_generation_tokens_total",
+            "trtllm_generation_tokens",
+        ),
+        MetricRole.PROMPT_TOKENS: ("trtllm_prompt_tokens_total", "trtllm_prompt_tokens"),
+        MetricRole.REQUESTS: ("trtllm_request_success_total", "trtllm:request_success_total"),
     },
     progress=(
         (
@@ -221,21 +206,33 @@ TENSORRT_LLM = Dialect(
 # An engine's own series come before those of a front end that passes them on.
 KNOWN_DIALECTS: tuple[Dialect, ...] = (SGLANG, VLLM, TENSORRT_LLM, LLAMA_CPP, DYNAMO)
 
+_NEVER = re.compile(r"(?!)")
+
 PROCESS_START = "process_start_time_seconds"
 
-_GUESSES: Mapping[Role, str] = {
-    Role.RUNNING: r"(?:requests?_(?:running|processing|active)|(?:running|active|inflight)_"
+_GUESSES: Mapping[MetricRole, str] = {
+    MetricRole.RUNNING: r"(?:requests?_(?:running|processing|active)|(?:running|active|inflight)_"
     r"(?:requests?|reqs)|batch_current_size)$",
-    Role.QUEUE: r"(?:requests?_(?:waiting|queued|deferred|pending)|(?:waiting|queued|queue|pending)"
-    r"_(?:requests?|reqs)|queue_size)$",
-    Role.GENERATION_TOKENS: r"(?:generation|generated|predicted|output|completion)_tokens"
+    MetricRole.QUEUE: r"(?:requests?_(?:waiting|queued|deferred|pending)|"
+    r"(?:waiting|queued|queue|pending)_(?:requests?|reqs)|queue_size)$",
+    MetricRole.GENERATION_TOKENS: r"(?:generation|generated|predicted|output|completion)_tokens"
     r"(?:_total|_sum)?$",
 }
 
 
-def dialect_named(name: str) -> Dialect:
-    """Raises KeyError for a name that is not known."""
-    return {dialect.name: dialect for dialect in KNOWN_DIALECTS}[name]
+def dialect_of_endpoint(endpoint: MetricsEndpoint) -> Dialect | None:
+    """As the stack file says; None where the page itself is to tell."""
+    if endpoint.dialect is MetricsDialect.OTHER:
+        return Dialect(
+            name="other",
+            shown_by=_NEVER,
+            roles={role: (series,) for role, series in endpoint.names.items()},
+            progress=(endpoint.progress,),
+            engine_labels=endpoint.engine_labels,
+            repeated_labels=endpoint.repeated_labels,
+        )
+    known = {dialect.name: dialect for dialect in KNOWN_DIALECTS}
+    return known.get(endpoint.dialect)
 
 
 def dialect_of(samples: Iterable[Sample]) -> Dialect | None:
@@ -256,12 +253,12 @@ def _guessed(names: Sequence[str]) -> Dialect | None:
         for role, pattern in _GUESSES.items()
     }
     found = {role: series for role, series in roles.items() if series}
-    if Role.RUNNING not in found and Role.GENERATION_TOKENS not in found:
+    if MetricRole.RUNNING not in found and MetricRole.GENERATION_TOKENS not in found:
         return None
-    progress = found.get(Role.GENERATION_TOKENS)
+    progress = found.get(MetricRole.GENERATION_TOKENS)
     return Dialect(
         name="guessed",
-        shown_by=re.compile(r"(?!)"),
+        shown_by=_NEVER,
         roles=found,
         progress=(progress,) if progress else (),
         engine_labels=("instance", "engine", "dp_rank", "worker", "worker_id"),

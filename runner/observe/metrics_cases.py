@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from runner.campaign.stack_shape import MetricRole
 from runner.judge.json_values import JsonObject
 from runner.judge.recorded_cases import CaseReading, RecordedCase
 from runner.observe.case_expectation import differing_fields
 from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.exposition import read_exposition
-from runner.observe.metric_dialects import Role, dialect_of
+from runner.observe.metric_dialects import dialect_of
 from runner.observe.scrape_verdict import Interval, ServerVerdict, judge_page
 
 
@@ -72,7 +73,7 @@ def _judged(
 
 
 def _described(verdict: ServerVerdict, before: PageReading | None) -> dict[str, Any]:
-    tokens = before.totals().get(Role.GENERATION_TOKENS) if before is not None else None
+    tokens = before.totals().get(MetricRole.GENERATION_TOKENS) if before is not None else None
     return {
         "verdict": str(verdict.state),
         "where": ", ".join(verdict.where),

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
+from runner.campaign.stack_shape import MetricRole
 from runner.observe.engine_readings import read_page, summed_over_engines
 from runner.observe.exposition import Sample, read_exposition
 from runner.observe.metric_dialects import (
     KNOWN_DIALECTS,
     PROCESS_START,
     SGLANG,
-    Role,
     dialect_of,
 )
 
@@ -52,7 +52,7 @@ def running_requests(samples: Iterable[Sample]) -> float | None:
     """Requests that run now: summed over engines, never over ranks that repeat; None if unsaid."""
     listed = list(samples)
     dialect = dialect_of(listed)
-    return read_page(listed, dialect).totals().get(Role.RUNNING) if dialect else None
+    return read_page(listed, dialect).totals().get(MetricRole.RUNNING) if dialect else None
 
 
 def counter_total(

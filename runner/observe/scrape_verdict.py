@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from runner.campaign.stack_shape import MetricRole
 from runner.observe.engine_readings import (
     Counters,
     EngineReading,
     PageReading,
     short_engine_name,
 )
-from runner.observe.metric_dialects import Role
 
 # The longest pause in which a healthy server may say nothing new: SGLang writes its gauges about
 # every 30 s while idle, and a long prefill or a first compilation takes as long again.
@@ -38,7 +38,7 @@ class ServerVerdict:
     state: ServerState
     why: str
     where: tuple[str, ...] = ()
-    values: Mapping[Role, float] = field(default_factory=dict)
+    values: Mapping[MetricRole, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def engine_moved(engine: EngineReading, now: PageReading, before: PageReading) -
         return True
     if engine.progress and moved(earlier.progress, engine.progress):
         return True
-    rate, rate_before = (each.values.get(Role.GEN_THROUGHPUT) for each in (engine, earlier))
+    rate, rate_before = (each.values.get(MetricRole.GEN_THROUGHPUT) for each in (engine, earlier))
     if rate and rate_before is not None and rate != rate_before:
         return True
     if engine.progress:
@@ -118,7 +118,7 @@ def holds_requests(engine: EngineReading) -> bool:
 
 
 def _first_look(
-    now: PageReading, values: Mapping[Role, float], in_flight: int | None
+    now: PageReading, values: Mapping[MetricRole, float], in_flight: int | None
 ) -> ServerVerdict:
     held = [engine.held for engine in now.engines if engine.held is not None]
     if any(held):
@@ -147,8 +147,8 @@ def _judge_engine(
     if earlier is not None and is_long and admission_stands_still(earlier, engine):
         return ServerVerdict(
             ServerState.WEDGE,
-            f"the same {engine.values[Role.DECODE_TRANSFER]:g} transfers for {elapsed_s:g} s, "
-            "with more requests behind them",
+            f"the same {engine.values[MetricRole.DECODE_TRANSFER]:g} transfers for "
+            f"{elapsed_s:g} s, with more requests behind them",
             name,
         )
     held_throughout = holds_requests(engine) and earlier is not None and holds_requests(earlier)
@@ -185,15 +185,15 @@ def admission_stands_still(before: EngineReading, now: EngineReading) -> bool:
 
     One request that was admitted earlier may go on making tokens meanwhile (sgl#31800).
     """
-    transfer = now.values.get(Role.DECODE_TRANSFER)
-    prealloc = now.values.get(Role.DECODE_PREALLOC, 0.0)
+    transfer = now.values.get(MetricRole.DECODE_TRANSFER)
+    prealloc = now.values.get(MetricRole.DECODE_PREALLOC, 0.0)
     return (
         bool(transfer)
-        and transfer == before.values.get(Role.DECODE_TRANSFER)
-        and prealloc > before.values.get(Role.DECODE_PREALLOC, 0.0)
-        and now.values.get(Role.TOKEN_USAGE, 0.0) < _LOW_USAGE
-        and now.values.get(Role.RUNNING, 0.0) <= before.values.get(Role.RUNNING, 0.0)
-        and now.values.get(Role.REQUESTS, 0.0) - before.values.get(Role.REQUESTS, 0.0)
+        and transfer == before.values.get(MetricRole.DECODE_TRANSFER)
+        and prealloc > before.values.get(MetricRole.DECODE_PREALLOC, 0.0)
+        and now.values.get(MetricRole.TOKEN_USAGE, 0.0) < _LOW_USAGE
+        and now.values.get(MetricRole.RUNNING, 0.0) <= before.values.get(MetricRole.RUNNING, 0.0)
+        and now.values.get(MetricRole.REQUESTS, 0.0) - before.values.get(MetricRole.REQUESTS, 0.0)
         < (transfer or 0.0)
     )
 
@@ -207,7 +207,7 @@ _WORST_FIRST = (
 
 
 def _combined(
-    states: Sequence[ServerVerdict], now: PageReading, values: Mapping[Role, float]
+    states: Sequence[ServerVerdict], now: PageReading, values: Mapping[MetricRole, float]
 ) -> ServerVerdict:
     """The worst of the engines: what one of them proves is not undone by the others' work.
 

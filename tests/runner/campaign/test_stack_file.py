@@ -11,6 +11,7 @@ from runner.campaign.stack_shape import (
     CounterCheck,
     LevelEffect,
     LogSource,
+    MetricRole,
     MetricsDialect,
     ServerInfoCheck,
 )
@@ -218,3 +219,35 @@ def test_an_external_service_cannot_be_commanded(old: str, new: str, error: str)
         stack(spoiled(EXTERNAL, old, new))
 
     assert any(line.startswith(f"stack.yaml:{error}") for line in str(raised.value).splitlines())
+
+
+MAPPED = (
+    "metrics: {path: /metrics, dialect: other, names: {running: my_running}, progress: [my_tokens]}"
+)
+
+
+def _with_metrics(text: str) -> str:
+    found = next(line.strip() for line in STACK.splitlines() if "metrics:" in line)
+    return spoiled(STACK, found, text)
+
+
+def test_metrics_of_an_unknown_stack_are_mapped_in_its_file() -> None:
+    metrics = stack(_with_metrics(MAPPED)).services["server"].metrics
+
+    assert metrics is not None
+    assert dict(metrics.names) == {MetricRole.RUNNING: "my_running"}
+    assert metrics.progress == ("my_tokens",)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "error"),
+    [
+        ("metrics: {dialect: other, progress: [t]}", "at least the series of running"),
+        ("metrics: {dialect: other, names: {running: r}}", "needs progress"),
+        ("metrics: {dialect: vllm, progress: [t]}", "progress is read only with the dialect other"),
+        ("metrics: {dialect: other, names: {runing: r}, progress: [t]}", "runing"),
+    ],
+)
+def test_a_mapping_that_cannot_be_read_is_refused(metrics: str, error: str) -> None:
+    with pytest.raises(ConfigError, match=error):
+        stack(_with_metrics(metrics))

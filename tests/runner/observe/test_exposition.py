@@ -51,7 +51,7 @@ def test_any_bytes_are_read_or_refused_with_a_value_error(body: bytes) -> None:
     assert all(sample.value == sample.value for sample in samples)
 
 
-@given(st.lists(st.sampled_from(list(PAGE.split(b"\n")) + [b'x{a="', b"y 1 2 3", b"{} }{"])))
+@given(st.lists(st.sampled_from([*PAGE.split(b"\n"), b'x{a="', b"y 1 2 3", b"{} }{"])))
 def test_broken_lines_never_hide_the_good_ones(lines: list[bytes]) -> None:
     body = b"\n".join([*lines, b"vllm:num_requests_waiting 4", b""])
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from runner.campaign.stack_shape import MetricRole
 from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.exposition import read_exposition
-from runner.observe.metric_dialects import KNOWN_DIALECTS, Role, dialect_of
+from runner.observe.metric_dialects import KNOWN_DIALECTS, dialect_of
 from runner.observe.scrape_verdict import Interval, ServerVerdict, judge_page
 
 
@@ -155,7 +156,7 @@ def test_a_page_that_says_nothing_of_requests_is_not_called_idle() -> None:
     silent = page("sglang:token_usage 0.1\n")
 
     assert judge_page(silent).state == "inconclusive"
-    assert Role.RUNNING not in silent.totals()
+    assert MetricRole.RUNNING not in silent.totals()
 
 
 def test_an_idle_server_that_keeps_its_last_throughput_is_idle() -> None:
@@ -170,8 +171,8 @@ def test_series_of_other_models_on_the_same_page_are_left_out_where_ours_is_name
         'vllm:num_requests_running{engine="0",model_name="theirs"} 7\n'
     )
 
-    assert page(text, model="ours").totals()[Role.RUNNING] == 2
-    assert page(text).totals()[Role.RUNNING] == 9
+    assert page(text, model="ours").totals()[MetricRole.RUNNING] == 2
+    assert page(text).totals()[MetricRole.RUNNING] == 9
 
 
 def test_the_line_of_all_priorities_is_not_added_to_theirs() -> None:
@@ -180,7 +181,7 @@ def test_the_line_of_all_priorities_is_not_added_to_theirs() -> None:
         for priority, value in (("", 5), ("0", 3), ("1", 2))
     )
 
-    assert page(text).totals()[Role.RUNNING] == 5
+    assert page(text).totals()[MetricRole.RUNNING] == 5
 
 
 def test_pipeline_ranks_repeat_and_data_ranks_add_up() -> None:
@@ -191,7 +192,7 @@ def test_pipeline_ranks_repeat_and_data_ranks_add_up() -> None:
         for tp in (0, 1)
     )
 
-    assert page(text).totals()[Role.RUNNING] == 7
+    assert page(text).totals()[MetricRole.RUNNING] == 7
 
 
 @pytest.mark.parametrize(
@@ -203,7 +204,7 @@ def test_pipeline_ranks_repeat_and_data_ranks_add_up() -> None:
     ],
 )
 def test_other_stacks_are_read_by_their_own_names_or_by_a_guess(text: str, running: int) -> None:
-    assert page(text).totals()[Role.RUNNING] == running
+    assert page(text).totals()[MetricRole.RUNNING] == running
 
 
 def test_a_page_of_something_else_has_no_dialect() -> None:
@@ -212,5 +213,5 @@ def test_a_page_of_something_else_has_no_dialect() -> None:
 
 def test_every_known_dialect_says_how_work_and_progress_are_called() -> None:
     for dialect in KNOWN_DIALECTS:
-        assert Role.RUNNING in dialect.roles, dialect.name
+        assert MetricRole.RUNNING in dialect.roles, dialect.name
         assert dialect.progress, dialect.name
