@@ -32,6 +32,11 @@ class TrainableLayer(nn.Module):
 class TrainableModel(nn.Module):
     """The same arithmetic as `FusedModel`, over whole texts and without caches."""
 
+    head_cosines: Tensor
+    head_sines: Tensor
+    index_cosines: Tensor
+    index_sines: Tensor
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
@@ -42,6 +47,10 @@ class TrainableModel(nn.Module):
         self.logit_scale = nn.Parameter(torch.tensor(1.0))
         self.query_scale = nn.Parameter(torch.full((config.n_layers,), 1.4))
         self.layers = nn.ModuleList(TrainableLayer(config) for _ in range(config.n_layers))
+        for kind, dims in (("head", config.head_dim // 2), ("index", config.index_rope_dim)):
+            cosines, sines = rope_table(config.max_positions, dims, config.rope_theta)
+            self.register_buffer(f"{kind}_cosines", cosines, persistent=False)
+            self.register_buffer(f"{kind}_sines", sines, persistent=False)
 
     def forward(
         self, tokens: Tensor, *, sparse: bool, indexer_mask: Tensor | None = None
@@ -85,7 +94,7 @@ class TrainableModel(nn.Module):
 
     def _index_scores(self, layer: TrainableLayer, normed: Tensor, positions: Tensor) -> Tensor:
         c = self.config
-        table = _rope(c.max_positions, c.index_rope_dim, c.rope_theta, normed.device)
+        table = (self.index_cosines, self.index_sines)
         shape = normed.shape[:2]
         query = (normed @ layer.index_query.t()).view(*shape, c.index_heads, c.index_dim)
         key = (normed @ layer.index_key.t()).view(*shape, 1, c.index_dim)
@@ -105,7 +114,7 @@ class TrainableModel(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Attention weights (B, H, T, T) and values (B, T, H, Dh)."""
         c = self.config
-        table = _rope(c.max_positions, c.head_dim // 2, c.rope_theta, normed.device)
+        table = (self.head_cosines, self.head_sines)
         qkv = (normed @ layer.qkv.t()).view(*normed.shape[:2], 3, c.n_heads, c.head_dim)
         query, key, values = qkv.unbind(2)
         query = rotate(rms_norm(query), table, positions)
@@ -118,11 +127,6 @@ class TrainableModel(nn.Module):
 def _matrix(n_out: int, n_in: int) -> nn.Parameter:
     """Uniform in +-1/sqrt(n_in), as torch's linear layers start."""
     return nn.Parameter((torch.rand(n_out, n_in) * 2 - 1) / n_in**0.5)
-
-
-def _rope(n_positions: int, dims: int, theta: float, device: torch.device) -> tuple[Tensor, Tensor]:
-    cosines, sines = rope_table(n_positions, dims, theta)
-    return cosines.to(device), sines.to(device)
 
 
 def _select(scores: Tensor, causal: Tensor, near: Tensor, topk: int) -> Tensor:
