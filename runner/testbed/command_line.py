@@ -1,6 +1,6 @@
 """`python -m runner.testbed serve ...`: reads the switches, binds the port, serves.
 
-Exit codes: 0 stopped as asked, 1 the engine crashed, 2 the switches do not fit, 130 interrupted.
+Exit codes: 0 stopped as asked, 1 the engine crashed, 2 it cannot be started so, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ def serve(argv: Sequence[str]) -> int:
     Raises SystemExit(2) when a switch does not fit, SystemExit(0) after `--help`.
     """
     options = parse_launch_options(argv)
-    # Imported late: `--help` and a wrong switch should not wait for torch.
-    from runner.testbed.running_testbed import RunningTestbed
-
+    try:  # Imported late: `--help` and a wrong switch should not wait for torch.
+        from runner.testbed.running_testbed import RunningTestbed
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"The testbed needs {error.name}: install the extra `testbed`.\n")
+        return 2
     try:
         listener = _bind(options)
     except OSError as error:
