@@ -16,15 +16,16 @@ _LAST = "campaign looked at last"
 
 
 def named_campaign(parameters: Mapping[str, str]) -> int | None:
-    """The campaign that the address names, by itself or through a run or a session."""
+    """The campaign that the address names, by itself or else through a session or a run."""
+    campaign = read_place(MatrixPlace, parameters).place.campaign
+    if campaign is not None:
+        return campaign
     session = read_place(SessionPlace, parameters).place.session
     if session is not None:
         return reads_cache.campaign_of_session(session)
     compared = read_place(ComparePlace, parameters).place
     run = read_place(RunPlace, parameters).place.run or compared.b or compared.a
-    if run is not None:
-        return reads_cache.campaign_of_run(run)
-    return read_place(MatrixPlace, parameters).place.campaign
+    return None if run is None else reads_cache.campaign_of_run(run)
 
 
 def current_campaign(parameters: Mapping[str, str]) -> int | None:

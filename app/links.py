@@ -77,7 +77,7 @@ _CAMPAIGNS = _ids(IdKind.CAMPAIGN)
 _ARMS = _ids(IdKind.ARM)
 _RUNS = _ids(IdKind.RUN)
 _SESSIONS = _ids(IdKind.SESSION)
-_FILE_NAMES: dict[str, Callable[[Any], object]] = {"read": str, "write": str}
+_NAMES: dict[str, Callable[[Any], object]] = {"read": str, "write": str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,7 @@ class RunPlace:
     run: int | None = field(default=None, metadata=_RUNS)
     campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
     outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
+    series: str | None = field(default=None, metadata=_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class ComparePlace:
 @dataclass(frozen=True, slots=True)
 class NewPlace:
     path: ClassVar[str] = "new"
-    file: str | None = field(default=None, metadata=_FILE_NAMES)
+    file: str | None = field(default=None, metadata=_NAMES)
 
 
 Place = CampaignsPlace | MatrixPlace | RunPlace | SessionPlace | ComparePlace | NewPlace

@@ -91,6 +91,10 @@ def session_spans(run_id: int) -> pd.DataFrame:
     return _read(sessions.session_spans, run_id)
 
 
+def metric_names(run_id: int) -> list[str]:
+    return _read(observations.metric_names, run_id)
+
+
 def metric_samples(run_id: int, names: Sequence[str]) -> pd.DataFrame:
     return _read(observations.metric_samples, run_id, names)
 

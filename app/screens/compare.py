@@ -19,7 +19,13 @@ from app.widgets.compare_parts import (
     show_fairness,
 )
 from app.widgets.empty_pages import show_no_campaigns, show_no_runs
-from app.widgets.navigation import Crumb, breadcrumb, campaign_crumbs, say_ignored
+from app.widgets.navigation import (
+    Crumb,
+    breadcrumb,
+    campaign_crumbs,
+    complete_address,
+    say_ignored,
+)
 
 parsed = read_place(ComparePlace, st.query_params.to_dict())
 place = parsed.place
@@ -39,6 +45,7 @@ if (place.a is None or place.b is None) and pair is None:
 a_id = place.a or next(run.id for run in pair or () if run.id != place.b)
 b_id = place.b or next(run.id for run in reversed(pair or ()) if run.id != a_id)
 place = replace(place, a=a_id, b=b_id)
+complete_address(place)
 boards = [reads_cache.board(reads_cache.campaign_of_run(run_id)) for run_id in (a_id, b_id)]
 a = Compared("A", boards[0], boards[0].run(a_id))
 b = Compared("B", boards[1], boards[1].run(b_id))

@@ -28,7 +28,13 @@ from app.widgets.matrix_parts import (
     show_left_out,
     show_table,
 )
-from app.widgets.navigation import Crumb, breadcrumb, campaign_name, say_ignored
+from app.widgets.navigation import (
+    Crumb,
+    breadcrumb,
+    campaign_name,
+    complete_address,
+    say_ignored,
+)
 from app.widgets.polling import BUSY_S, IDLE_S, redraw_on_change
 
 parsed = read_place(MatrixPlace, st.query_params.to_dict())
@@ -39,6 +45,7 @@ if campaign_id is None:
 
 board = reads_cache.board(campaign_id)
 place = replace(parsed.place, campaign=campaign_id)
+complete_address(place)
 progress = progress_of(board.runs)
 readings = read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
 

@@ -1,5 +1,6 @@
 """One run, live while it is driven: counts, curve, sessions, log events, and proof of its arm."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -9,7 +10,14 @@ from app.current_campaign import current_campaign
 from app.links import RunPlace, read_place
 from app.widgets.campaign_head import campaign_token, show_provenance
 from app.widgets.empty_pages import show_no_campaigns, show_no_runs
-from app.widgets.navigation import Crumb, breadcrumb, campaign_crumbs, cell_crumb, say_ignored
+from app.widgets.navigation import (
+    Crumb,
+    breadcrumb,
+    campaign_crumbs,
+    cell_crumb,
+    complete_address,
+    say_ignored,
+)
 from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change
 from app.widgets.run_evidence import show_launch, show_log_events, show_proof, show_sessions
 from app.widgets.run_parts import (
@@ -20,16 +28,22 @@ from app.widgets.run_parts import (
     show_warnings,
     state_of_run,
 )
+from app.widgets.run_series import show_series
 from db.identifiers import IdKind, format_id
 
 parsed = read_place(RunPlace, st.query_params.to_dict())
-campaign_id = current_campaign(st.query_params.to_dict())
+named = parsed.place.run
+if named is None:
+    campaign_id = current_campaign(st.query_params.to_dict())
+else:
+    campaign_id = reads_cache.campaign_of_run(named)
 if campaign_id is None:
     show_no_campaigns()
     st.stop()
 board = reads_cache.board(campaign_id)
-named = parsed.place.run
 run = default_run(board.runs) if named is None else board.run(named)
+if named is None:  # without a run in its address the page follows the one in work
+    complete_address(replace(parsed.place, campaign=campaign_id))
 breadcrumb(
     *campaign_crumbs(board.campaign),
     *([cell_crumb(campaign_id, board.arm(run.arm_id))] if run else []),
@@ -50,7 +64,9 @@ live(partial(show_live, campaign_id, run.id), every_s=BUSY_S if is_moving else N
 record = reads_cache.run_record(run)
 left, right = st.columns([3, 2], gap="small")
 with left:
-    show_sessions(board, run, RunPlace(run=run.id, outcome=parsed.place.outcome))
+    place = replace(parsed.place, run=run.id, campaign=None)
+    show_sessions(run, place)
+    show_series(run, place)
 with right:
     show_proof(record)
     show_log_events(run)

@@ -37,6 +37,12 @@ def stay_at(place: Place) -> None:
     st.query_params.from_dict(query_of(place))
 
 
+def complete_address(place: Place) -> None:
+    """Write into the address what a page chose by itself, so that it can be passed on as it is."""
+    if any(st.query_params.get(name) != value for name, value in query_of(place).items()):
+        stay_at(place)
+
+
 def breadcrumb(*crumbs: Crumb) -> None:
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center"):
         for number, crumb in enumerate(crumbs):

@@ -1,6 +1,7 @@
 """What a run left behind: its sessions, its log events, and the proof that the arm was there."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ from app import reads_cache
 from app.links import RunPlace, SessionFilter, SessionPlace, address_of
 from app.markdown_text import plain
 from app.proof_rows import check_rows, command_text, exposure_rows, health_rows
-from app.records import Board, RunRecord
+from app.records import RunRecord
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.navigation import stay_at
 from app.widgets.raw_download import raw_button
@@ -26,7 +27,7 @@ _TAIL_LINES = 60
 _SHORT_TAIL_LINES = 9
 
 
-def show_sessions(board: Board, run: RunCounts, place: RunPlace) -> None:
+def show_sessions(run: RunCounts, place: RunPlace) -> None:
     """A snapshot: links carry the id, so that a row never becomes another one under the mouse."""
     with st.container(border=True, gap="xsmall"):
         with st.container(
@@ -117,7 +118,7 @@ def _pick_filter(run: RunCounts, place: RunPlace) -> None:
     key = f"outcome filter {run.id} {place.outcome}"
 
     def remember() -> None:
-        stay_at(RunPlace(run=run.id, outcome=st.session_state[key] or place.outcome))
+        stay_at(replace(place, outcome=st.session_state[key] or place.outcome))
 
     numbers = _filter_counts(run)
     options = [word for word in SessionFilter if numbers[word] or word is place.outcome]
@@ -147,7 +148,7 @@ def _say_no_sessions(run: RunCounts, place: RunPlace) -> None:
         st.caption("No session of this run has ended yet.")
         return
     st.caption(f"No session of this run is {outcome_word(place.outcome)}.")
-    everything = RunPlace(run=run.id)
+    everything = replace(place, outcome=SessionFilter.ALL)
     st.button("Show all sessions", on_click=stay_at, args=(everything,), type="tertiary")
 
 

@@ -1,5 +1,6 @@
 """The part of the sidebar below the menu: the campaign that is shown, and who works on what."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import streamlit as st
@@ -17,7 +18,12 @@ from db.reads.work import WorkerFacts
 from runner.evidence.wording import duration_text
 
 SILENT_AFTER_S = 15.0
-"""Three heartbeats: a worker beats every five seconds."""
+"""A worker beats every two seconds; a busy machine may delay some of them."""
+
+GONE_AFTER_S = 600.0
+"""After so much silence nobody waits for a worker any more."""
+
+_MOST_WORKERS = 4
 
 
 def show_sidebar() -> None:
@@ -49,21 +55,32 @@ def _show_workers() -> None:
         now, now_us = reads_cache.work_now(), reads_cache.now_us()
     except AppError:
         return
-    alive = [worker for worker in now.workers if worker.ended_at_us is None]
-    if not alive:
+    shown = shown_workers(now.workers, now_us=now_us)
+    if not shown:
         st.caption("No worker runs. Start one: `decisive worker`")
-    for worker in alive[:4]:
+    for worker in shown:
         st.caption(worker_line(worker, now_us=now_us))
     queued = sum(request.state == "queued" for request in now.open_requests)
     if queued:
         st.caption(f"{queued} queued")
 
 
+def shown_workers(workers: Sequence[WorkerFacts], *, now_us: int) -> list[WorkerFacts]:
+    """Those that beat, and those that fell silent lately; of older ones none, for they are gone."""
+    present = [worker for worker in workers if worker.ended_at_us is None]
+    recent = [worker for worker in present if _age_s(worker, now_us) < GONE_AFTER_S]
+    return recent[:_MOST_WORKERS]
+
+
 def worker_line(worker: WorkerFacts, *, now_us: int) -> str:
     """`w-1 driving r-3, heartbeat 2 s ago`, or that it has been silent for too long."""
-    age_s = max(0.0, (now_us - worker.heartbeat_at_us) / SECOND_US)
+    age_s = _age_s(worker, now_us)
     if age_s > SILENT_AFTER_S:
         silent = f"Worker {plain(worker.name)} silent for {duration_text(age_s)}"
         return f":orange[:material/warning: {silent}]  \nIf it died, start `decisive worker`."
     doing = plain(worker.doing) if worker.doing else "idle"
     return f"Worker {plain(worker.name)}  \n{doing}  \nheartbeat {round(age_s)} s ago"
+
+
+def _age_s(worker: WorkerFacts, now_us: int) -> float:
+    return max(0.0, (now_us - worker.heartbeat_at_us) / SECOND_US)

@@ -22,14 +22,15 @@ from app.links import (
 from db.vocabulary import Outcome
 
 IDS = st.none() | st.integers(min_value=1, max_value=10**15)
+NAMES = st.none() | st.text(min_size=1)
 FILTERS = st.sampled_from(SessionFilter)
 PLACES: st.SearchStrategy[Place] = st.one_of(
     st.just(CampaignsPlace()),
     st.builds(MatrixPlace, campaign=IDS, arm=IDS, metric=st.sampled_from(Metric)),
-    st.builds(RunPlace, run=IDS, campaign=IDS, outcome=FILTERS),
+    st.builds(RunPlace, run=IDS, campaign=IDS, outcome=FILTERS, series=NAMES),
     st.builds(SessionPlace, session=IDS, outcome=FILTERS),
     st.builds(ComparePlace, campaign=IDS, a=IDS, b=IDS, config=st.sampled_from(ConfigView)),
-    st.builds(NewPlace, file=st.none() | st.text(min_size=1)),
+    st.builds(NewPlace, file=NAMES),
 )
 KINDS = (CampaignsPlace, MatrixPlace, RunPlace, SessionPlace, ComparePlace, NewPlace)
 

@@ -21,6 +21,7 @@ def test_opened_cold_the_baseline_meets_the_arm_of_the_first_claim(
     picked = [box.value for box in page.main.selectbox]
     assert picked[0] == scene.runs[BROKEN].id
     assert picked[1] == scene.runs["fp8 · off · fp8-sized · C=80 #0"].id
+    assert page.query_params["a"] == f"r-{picked[0]}"
 
 
 def test_a_run_that_hardly_spoke_forbids_the_comparison_of_rates(

@@ -25,10 +25,12 @@ def test_without_a_campaign_in_the_address_the_one_in_work_is_shown(
     half_way(store)
     stored_campaign(store, name="newer but idle")
 
-    words = words_of(open_page("matrix"))
+    page = open_page("matrix")
 
+    words = words_of(page)
     assert "c-1 half-way" in words
     assert "52 of 80 ended" in words
+    assert page.query_params["campaign"] == "c-1"
 
 
 def test_a_cell_in_the_address_opens_its_drawer(open_page: Open, store: Store) -> None:

@@ -37,6 +37,8 @@ def test_a_run_in_work_is_shown_so_far(open_page: Open, store: Store) -> None:
     assert "52 of 80" in words
     assert "every 2 s" in words
     assert "Started at a terminal: stop it there." in words
+    assert "run" not in page.query_params
+    assert page.query_params["campaign"] == "c-1"
 
 
 def test_a_run_that_the_queue_started_can_be_stopped(open_page: Open, store: Store) -> None:
@@ -171,3 +173,34 @@ def test_a_redraw_follows_the_run_to_its_end(open_page: Open, store: Store) -> N
     page = open_page("run", run="r-1")
 
     assert "every 2 s" not in words_of(page)
+
+
+def test_any_scraped_series_can_be_drawn_and_is_part_of_the_address(
+    open_page: Open, store: Store
+) -> None:
+    scene = decisive_test(store)
+    page = open_page("run", run=f"r-{scene.runs[WEDGED].id}")
+
+    page.main.selectbox[1].set_value("sglang:num_running_reqs").run()
+
+    assert not page.exception
+    assert page.query_params["series"] == "sglang:num_running_reqs"
+
+
+def test_a_series_that_the_run_lacks_is_named(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+
+    page = open_page("run", run=f"r-{scene.runs[WEDGED].id}", series="foo")
+
+    assert "This run has no series foo." in words_of(page)
+
+
+def test_the_run_in_the_address_decides_the_campaign(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0])
+    stored_campaign(store, name="other")
+
+    page = open_page("run", run="r-1", campaign="c-2")
+
+    assert not page.exception
+    assert page.title[0].value == "r-1"
