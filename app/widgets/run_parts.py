@@ -31,7 +31,7 @@ from runner.evidence.wording import (
     rounded,
 )
 
-_BOX_PX = 168
+_BOX_PX = 170
 _Hue = Literal["orange", "blue", "violet", "gray"]
 
 

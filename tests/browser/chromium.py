@@ -3,12 +3,14 @@
 import os
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from playwright.sync_api import Browser, Page, Playwright
 
@@ -40,22 +42,21 @@ def dashboard(store: Path, configs: Path) -> Iterator[str]:
         "DECISIVE_CONFIGS": str(configs),
         "PYTHONPATH": str(_ROOT),
     }
-    process = subprocess.Popen(
-        dashboard_command(port), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
     address = f"http://127.0.0.1:{port}"
-    try:
-        _wait_until_up(address, process)
-        yield address
-    finally:
-        process.terminate()
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            dashboard_command(port), env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
         try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+            _wait_until_up(address, process, log)
+            yield address
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def wait_until_drawn(page: Page) -> None:
@@ -86,12 +87,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_up(address: str, process: subprocess.Popen[bytes], within_s: float = 60) -> None:
+def _wait_until_up(
+    address: str, process: subprocess.Popen[bytes], log: IO[bytes], *, within_s: float = 60
+) -> None:
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            said = process.stdout.read().decode() if process.stdout else ""
-            raise RuntimeError(f"The dashboard ended at its start: {said}")
+            log.seek(0)
+            raise RuntimeError(f"The dashboard ended at its start: {log.read().decode()}")
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
                 return
