@@ -38,10 +38,12 @@ def test_a_second_click_on_the_same_cell_keeps_the_drawer(served: Served, page: 
     bar = _bar_of(served, broken.id)
 
     _click_cell(page, bar=bar)
-    expect(page.get_by_text("Corrupt sessions", exact=False).first).to_be_visible()
+    expect(page.get_by_role("button", name="Close")).to_be_visible()
+    wait_until_drawn(page)
     _click_cell(page, bar=bar)
     wait_until_drawn(page)
 
+    expect(page.get_by_role("button", name="Close")).to_be_visible()
     expect(page).to_have_url(re.compile(f"arm=a-{broken.id}"))
 
 
