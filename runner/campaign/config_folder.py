@@ -13,7 +13,10 @@ _RUNNER_PACKAGE = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class ConfigFolder:
-    """A folder with `campaigns/*.yaml` and `stacks/*.yaml`; a file's name is its stem."""
+    """A folder with `campaigns/*.yaml`, `stacks/*.yaml` and, if it wants its own, `events/*.yaml`.
+
+    A file's name is its stem.
+    """
 
     path: Path
 
@@ -22,6 +25,10 @@ class ConfigFolder:
 
     def stack_files(self) -> tuple[Path, ...]:
         return self._files("stacks")
+
+    def event_files(self) -> tuple[Path, ...]:
+        """The catalogue of log events: the folder's own, else the one that came along."""
+        return self._files("events") or shipped_event_files()
 
     def campaign_path(self, name: str) -> Path:
         """Raises UsageError for a name that no file in the folder has, whatever path it spells."""
@@ -64,6 +71,10 @@ def find_config_folder(
         return ConfigFolder(folder)
     local = working_directory / "configs"
     return ConfigFolder(local if local.is_dir() else _shipped_folder())
+
+
+def shipped_event_files() -> tuple[Path, ...]:
+    return ConfigFolder(_shipped_folder())._files("events")
 
 
 def _shipped_folder() -> Path:

@@ -6,17 +6,21 @@ from typing import Annotated
 import typer
 
 from runner.cli.console import ExitStatus, say, say_json
-from runner.cli.options import JsonOption
+from runner.cli.opening import open_configs
+from runner.cli.options import ConfigsOption, JsonOption
 from runner.errors import UsageError
-from runner.judge.recorded_cases import KINDS, CaseComparison, compare_cases
+from runner.judge.recorded_cases import KINDS, CaseComparison, CaseReaders, compare_cases
+from runner.observe.case_readers import case_readers
+from runner.observe.event_catalogue import load_catalogue
 
 
 def cases(
     file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="One case a line.")],
+    configs: ConfigsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge recorded cases; the exit status is 1 if the reading of any differs."""
-    comparison = _compare(file)
+    comparison = _compare(file, case_readers(load_catalogue(open_configs(configs).event_files())))
     if as_json:
         say_json(comparison.to_json())
     else:
@@ -25,10 +29,10 @@ def cases(
     raise typer.Exit(ExitStatus.SOME_FAILED if differs else ExitStatus.FINE)
 
 
-def _compare(file: Path) -> CaseComparison:
+def _compare(file: Path, readers: CaseReaders) -> CaseComparison:
     try:
         with file.open(encoding="utf-8", newline="\n") as lines:
-            return compare_cases(lines, source=str(file))
+            return compare_cases(lines, source=str(file), readers=readers)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:

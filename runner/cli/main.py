@@ -11,6 +11,7 @@ import typer
 from db.errors import StoreError
 from runner.cli.cases_command import cases
 from runner.cli.console import ExitStatus, tell
+from runner.cli.logs_command import logs
 from runner.cli.plan_command import plan
 from runner.cli.rejudge_command import rejudge
 from runner.cli.report_command import report
@@ -36,6 +37,7 @@ app.command()(up)
 app.command()(worker)
 app.command("try")(try_url)
 app.command()(cases)
+app.command()(logs)
 app.command()(rejudge)
 app.command()(report)
 app.add_typer(testbed)

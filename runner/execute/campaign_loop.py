@@ -17,6 +17,7 @@ from db.tables import RunRow
 from db.vocabulary import RunState
 from db.workers import HEARTBEAT_S, liveness_now
 from runner.campaign.campaign import Arm, Campaign
+from runner.campaign.config_folder import shipped_event_files
 from runner.campaign.matrix import expand_arms
 from runner.campaign.stack_file import Stack
 from runner.execute.campaign_registration import due_runs, new_campaign
@@ -26,6 +27,7 @@ from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.run_lifecycle import Patience, RunSetting, execute_run
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import judge_hypotheses
+from runner.observe.event_catalogue import EventCatalogue, load_catalogue
 
 MAX_FAILURES_IN_A_ROW = 3
 LOG_FOLDER = "decisive-logs"
@@ -49,8 +51,11 @@ async def run_campaign(
     stop: StopRequest,
     progress: ProgressListener,
     patience: Patience | None = None,
+    catalogue: EventCatalogue | None = None,
 ) -> CampaignEnd:
     """Runs all runs without a `done` attempt, in the campaign's order.
+
+    `catalogue`: which log lines mean something; the one that came along by default.
 
     Raises StackLeasedError, RunBusyError, and StoreError where the store fails.
     """
@@ -86,6 +91,7 @@ async def run_campaign(
                     worker=worker.name,
                     stop=stop,
                     progress=progress,
+                    catalogue=catalogue or load_catalogue(shipped_event_files()),
                     patience=patience or Patience(),
                 )
                 gave_up = await _run_all(_placed(missing, registered, campaign), setting)

@@ -25,6 +25,7 @@ from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.run_counts import lines_of
 from runner.execute.session_drive import DriveRecord, SessionDrive
 from runner.execute.stop_request import StopRequest
+from runner.observe.event_catalogue import EventCatalogue
 from runner.observe.run_observer import ObservedService, RunObserver
 from runner.stacks.arm_proof import prove_arm
 from runner.stacks.cache_flush import flush_caches
@@ -54,6 +55,7 @@ class RunSetting:
     worker: str
     stop: StopRequest
     progress: ProgressListener
+    catalogue: EventCatalogue
     patience: Patience = Patience()
 
 
@@ -167,6 +169,7 @@ class _RunLife:
             sink=setting.recorder.put,
             clock=setting.store.clock,
             services=services,
+            catalogue=setting.catalogue,
             also_keep=_exposure_counters(setting.stack, self._run.arm.levels),
         )
         return _Driven(DriveRecord(), observer)

@@ -45,7 +45,8 @@ class CaseReading:
     is_right: bool
 
 
-CaseReaders: TypeAlias = Mapping[str, Callable[[RecordedCase], CaseReading]]
+CaseReader: TypeAlias = Callable[[RecordedCase], CaseReading]
+CaseReaders: TypeAlias = Mapping[str, CaseReader]
 
 
 @dataclass(slots=True)

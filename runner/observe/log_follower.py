@@ -1,51 +1,72 @@
-"""Reads what was appended to a log file since the last look, whole lines at a time."""
+"""Reads what was appended to a log since the last look, over rotation and truncation."""
 
-from dataclasses import dataclass
+import os
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 READ_LIMIT_BYTES = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class LogPiece:
-    """`content` ends with a whole line, except the last piece of a log."""
+class LogSource(Protocol):
+    """Where a log comes from."""
 
-    content: bytes
-    lines: tuple[str, ...]
+    def read_new(self) -> bytes:
+        """What has come since the last call, at most a few mebibytes; never waits."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class FileFollower:
-    """Remembers how far a file was read. A file that shrank is read again from its start."""
+    """Remembers how far a file was read.
+
+    A file that was renamed is read to its end before the one that took its name. A file that
+    shrank is read again from its start.
+    """
 
     def __init__(self, path: Path, *, from_end: bool = False) -> None:
         self.path = path
-        self._offset = path.stat().st_size if from_end and path.exists() else 0
-        self._unfinished = b""
+        self._file: BinaryIO | None = None
+        self._offset = 0
+        if from_end and self._open():
+            assert self._file is not None
+            self._offset = self._file.seek(0, os.SEEK_END)
 
-    def read_new(self, *, is_last: bool = False) -> LogPiece:
-        """New whole lines; with `is_last` an unfinished line at the end counts as one too."""
-        content = self._unfinished + self._read_appended()
-        cut = len(content) if is_last else content.rfind(b"\n") + 1
-        self._unfinished = content[cut:]
-        return LogPiece(content[:cut], _lines(content[:cut]))
+    def read_new(self) -> bytes:
+        if self._file is None and not self._open():
+            return b""
+        appended = self._read_appended()
+        if not appended and self._was_replaced():
+            self.close()
+            return self.read_new()
+        return appended
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file, self._offset = None, 0
+
+    def _open(self) -> bool:
+        try:
+            self._file = self.path.open("rb")
+        except OSError:
+            return False
+        return True
 
     def _read_appended(self) -> bytes:
-        try:
-            with self.path.open("rb") as log:
-                size = log.seek(0, 2)
-                if size < self._offset:
-                    self._offset, self._unfinished = 0, b""
-                log.seek(self._offset)
-                appended = log.read(READ_LIMIT_BYTES)
-        except FileNotFoundError:
-            return b""
+        assert self._file is not None
+        if os.fstat(self._file.fileno()).st_size < self._offset:
+            self._offset = 0
+        self._file.seek(self._offset)
+        appended = self._file.read(READ_LIMIT_BYTES)
         self._offset += len(appended)
         return appended
 
-
-def _lines(content: bytes) -> tuple[str, ...]:
-    # Not str.splitlines: a prompt in a log line may hold any of the separators that it splits at.
-    parts = content.decode("utf-8", errors="replace").split("\n")
-    if not parts[-1]:
-        parts.pop()
-    return tuple(part.removesuffix("\r") for part in parts)
+    def _was_replaced(self) -> bool:
+        assert self._file is not None
+        try:
+            now = self.path.stat()
+        except OSError:
+            return False
+        mine = os.fstat(self._file.fileno())
+        return (now.st_dev, now.st_ino) != (mine.st_dev, mine.st_ino)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -12,10 +13,12 @@ from db.clock import Clock
 from db.raw_bytes import raw_row
 from db.tables import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
+from runner.observe.event_catalogue import EventCatalogue
 from runner.observe.exposition import Sample
-from runner.observe.log_events import LogEvent, WedgeCounts, count_wedge_events, read_line
+from runner.observe.log_events import LogEvent
 from runner.observe.log_follower import FileFollower
 from runner.observe.scrape import parse_scrape, running_requests
+from runner.observe.service_log import ServiceLog, WedgeCounts, count_wedge_events
 
 SCRAPE_PERIOD_S = 2.0
 SCRAPE_DEADLINE_S = 5.0
@@ -35,7 +38,7 @@ class ObservedService:
 @dataclass(slots=True)
 class _Watched:
     service: ObservedService
-    follower: FileFollower | None
+    log: ServiceLog | None
     latest: tuple[Sample, ...] = ()
     peak_running: float | None = None
 
@@ -49,18 +52,13 @@ class RunObserver:
     sink: RowSink
     clock: Clock
     services: Sequence[ObservedService]
+    catalogue: EventCatalogue
     also_keep: Collection[str] = ()
     events: list[LogEvent] = field(default_factory=list)
     _watched: list[_Watched] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._watched = [
-            _Watched(
-                service,
-                FileFollower(service.log_path, from_end=True) if service.log_path else None,
-            )
-            for service in self.services
-        ]
+        self._watched = [_Watched(service, self._log_of(service)) for service in self.services]
 
     async def watch(self, stop: asyncio.Event) -> None:
         """Looks every two seconds until `stop` is set, then once more for what came last."""
@@ -89,9 +87,16 @@ class RunObserver:
     def wedge_counts(self, own_cancellations: Collection[str]) -> WedgeCounts:
         return count_wedge_events(self.events, own_cancellations=own_cancellations)
 
+    def _log_of(self, service: ObservedService) -> ServiceLog | None:
+        if service.log_path is None:
+            return None
+        follower = FileFollower(service.log_path, from_end=True)
+        year = datetime.fromtimestamp(self.clock.utc_us() / 1e6, tz=UTC).year
+        return ServiceLog(follower, self.catalogue, year)
+
     async def _look_at(self, watched: _Watched, is_last: bool) -> None:
-        if watched.follower is not None:
-            self._read_log(watched.service.name, watched.follower, is_last)
+        if watched.log is not None:
+            self._read_log(watched.service.name, watched.log, is_last)
         if watched.service.metrics_url is not None:
             await self._scrape(watched, watched.service.metrics_url)
 
@@ -128,24 +133,26 @@ class RunObserver:
             if sample.value == sample.value  # NaN is legal in a scrape and means "not known"
         ]
 
-    def _read_log(self, service: str, follower: FileFollower, is_last: bool) -> None:
-        piece = follower.read_new(is_last=is_last)
-        if not piece.content:
-            return
+    def _read_log(self, service: str, log: ServiceLog, is_last: bool) -> None:
+        news = log.look(is_last=is_last)
         at_us = self.clock.utc_us()
-        seen = [event for event in map(read_line, piece.lines) if event is not None]
-        self.events.extend(seen)
-        rows = [
+        self.events.extend(news.events)
+        rows: list[SQLModel] = [
             LogEventRow(
                 run_id=self.run_id,
                 service=service,
                 at_us=at_us,
-                kind=event.kind,
+                kind=event.id,
                 event_class=event.event_class,
                 request_ref=event.request_ref,
                 line=event.line,
             )
-            for event in seen
+            for event in news.events
         ]
-        raw = raw_row(self.run_id, RawKind.SERVICE_LOG, piece.content, at_us=at_us, service=service)
-        self.sink([raw, *rows])
+        if news.content:
+            raw = raw_row(
+                self.run_id, RawKind.SERVICE_LOG, news.content, at_us=at_us, service=service
+            )
+            rows.insert(0, raw)
+        if rows:
+            self.sink(rows)

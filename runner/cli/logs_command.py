@@ -1,0 +1,121 @@
+"""`decisive logs`: reads a log by hand and says what in it means something."""
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.table import Table
+
+from runner.cli.console import ExitStatus, result_console, say, say_json
+from runner.cli.opening import open_configs
+from runner.cli.options import ConfigsOption, JsonOption
+from runner.errors import UsageError
+from runner.observe.event_catalogue import load_catalogue
+from runner.observe.log_findings import LogFinding
+from runner.observe.log_reading import LogReading, OwnEnds
+from runner.observe.log_scan import scan_log
+from runner.observe.log_times import seconds_of
+
+_COLUMNS = ("class", "event", "events", "lines", "requests", "where", "from", "to", "line")
+_FINE = frozenset({"benign", "slow", "pressure", "parser"})
+
+
+def logs(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A log; - reads standard input.")],
+    ended: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ended", metavar="RID[=TIME]", help="A request that we had ended ourselves."
+        ),
+    ] = None,
+    year: Annotated[
+        int | None,
+        typer.Option(min=1970, max=2999, help="Of times without one.", show_default="this year"),
+    ] = None,
+    configs: ConfigsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find wedges, crashes, aborts and what only looks like them; 1 if any is there.
+
+    Plain files, journald's JSON, docker's and Kubernetes' files are read as they are.
+    """
+    catalogue = load_catalogue(open_configs(configs).event_files())
+    chosen_year = year or datetime.now(tz=UTC).year
+    own = _own_ends(ended or [], year=chosen_year)
+    try:
+        with _opened(file) as log:
+            reading = scan_log(log, catalogue, own=own, year=chosen_year)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    if as_json:
+        say_json(reading.to_json())
+    else:
+        _say(reading)
+    raise typer.Exit(ExitStatus.FINE if reading.verdict in _FINE else ExitStatus.SOME_FAILED)
+
+
+def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb")
+
+
+def _own_ends(named: list[str], *, year: int) -> OwnEnds | None:
+    """RID or RID=TIME, the time as the log writes it. Raises UsageError."""
+    ends: dict[str, float | None] = {}
+    for each in named:
+        rid, equals, when = each.partition("=")
+        at_s = seconds_of(when, year=year) if equals else None
+        if not rid or (equals and at_s is None):
+            raise UsageError(
+                f"--ended {each!r} is no RID or RID=TIME such as b7=2026-04-11 10:00:04"
+            )
+        ends[rid] = at_s
+    return OwnEnds(ends) if ends else None
+
+
+def _say(reading: LogReading) -> None:
+    if reading.findings:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for name in (
+            "class",
+            "event",
+            "events",
+            "lines",
+            "requests",
+            "where",
+            "from",
+            "to",
+            "line",
+        ):
+            table.add_column(name, overflow="fold")
+        for finding in reading.findings:
+            table.add_row(*_cells(finding))
+        result_console().print(table)
+        for finding in reading.findings:
+            say(f"{finding.kind}: {finding.means}")
+    say(f"{reading.verdict.upper()}  ({reading.lines:,} lines)")
+
+
+def _cells(finding: LogFinding) -> tuple[str, ...]:
+    details = [
+        f"{name}={value}" for name, value in finding.fields.items() if name not in ("where", "rid")
+    ]
+    return (
+        str(finding.event_class),
+        " ".join([finding.kind, *details]),
+        str(finding.count),
+        str(finding.lines),
+        str(len(finding.requests) or ""),
+        " ".join(finding.ranks[:6]) or str(finding.fields.get("where", "")),
+        _time(finding.first_s),
+        _time(finding.last_s),
+        str(finding.first_number),
+    )
+
+
+def _time(at_s: float | None) -> str:
+    if at_s is None:
+        return ""
+    return datetime.fromtimestamp(at_s, tz=UTC).strftime("%m-%d %H:%M:%S")

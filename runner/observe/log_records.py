@@ -1,0 +1,244 @@
+"""Makes records of a log's bytes: whole lines, unwrapped, joined where they belong together.
+
+It never raises and loses no line: every line of the log is counted in exactly one record. What a
+record means is for others.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from runner.observe.log_envelopes import Unwrapped, unwrap
+from runner.observe.log_prefixes import Prefixed, ranks_in, split_prefix
+
+MAX_LINE_BYTES = 1024 * 1024
+MAX_RECORD_LINES = 500
+MAX_OPEN_RECORDS = 32
+_MAX_JOINED_CHARACTERS = 4 * 1024 * 1024
+_TRACEBACK = "Traceback (most recent call last):"
+_CHAIN = re.compile(
+    r"The above exception was the direct cause|During handling of the above exception|"
+    + re.escape(_TRACEBACK)
+)
+_JSON_EVENT = re.compile(r'\{.{0,200}?"event": ?"')
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One statement of a log, which may be a traceback of many lines.
+
+    `number` is the first line's, from 1. `physical_lines` are those of the log that it took.
+    `at_s` is the collector's time where there is one, `own_s` the one that the engine wrote.
+    """
+
+    number: int
+    lines: tuple[str, ...]
+    physical_lines: int
+    at_s: float | None
+    own_s: float | None
+    level: str
+    process: str
+    ranks: tuple[str, ...]
+    is_cut: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A record that may go on."""
+
+    number: int
+    prefix: Prefixed
+    outer: Unwrapped
+    lines: list[str]
+    physical_lines: int = 1
+    is_in_traceback: bool = False
+    is_cut: bool = False
+
+    def goes_on_with(self, part: Prefixed) -> bool:
+        """Whether a line is of this record, by the ways in which tracebacks and dumps are printed.
+
+        vLLM repeats the prefix on every line of a traceback; others write it bare.
+        """
+        if len(self.lines) >= MAX_RECORD_LINES:
+            return False
+        if part.has_prefix:
+            mine = self.prefix
+            same = (part.place, part.at_s, part.level, part.process) == (
+                mine.place,
+                mine.at_s,
+                mine.level,
+                mine.process,
+            )
+            return bool(part.place) and same and self._is_continuation(part.text)
+        return self.prefix.has_prefix or self._is_continuation(part.text)
+
+    def _is_continuation(self, text: str) -> bool:
+        if not text.strip() or text[0] in " \t" or _CHAIN.match(text):
+            return True
+        # The exception itself stands at the margin, right after the frames or where they were.
+        before = self.lines[-1]
+        return self.is_in_traceback and (before[:1] in (" ", "\t") or before.endswith(_TRACEBACK))
+
+    def add(self, text: str, *, physical_lines: int = 1) -> None:
+        self.lines.append(text)
+        self.physical_lines += physical_lines
+        self.is_in_traceback = self.is_in_traceback or _TRACEBACK in text
+
+
+class LogNormalizer:
+    """Feed it bytes as they come; `flush` what has rested, `close` at the end of the log.
+
+    `year` is for time stamps that have none. Memory is bounded: a line is cut at a mebibyte.
+    """
+
+    def __init__(self, *, year: int, first_number: int = 1) -> None:
+        self._year = year
+        self._number = first_number - 1
+        self._rest = bytearray()
+        self._rest_is_cut = False
+        self._partial: dict[str, list[Unwrapped]] = {}
+        self._open: dict[str, _Open] = {}
+        self._latest: dict[str, str] = {}
+
+    def feed(self, data: bytes) -> list[LogRecord]:
+        """The records that are complete now."""
+        found: list[LogRecord] = []
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            self._keep(data[start:end])
+            found.extend(self._line_ended())
+            start = end + 1
+        self._keep(data[start:])
+        return found
+
+    def flush(self) -> list[LogRecord]:
+        """What is open now, because nothing has come for a while; an unfinished line stays."""
+        found = [_closed(record) for record in self._open.values()]
+        self._open.clear()
+        self._latest.clear()
+        return sorted(found, key=lambda record: record.number)
+
+    def close(self) -> list[LogRecord]:
+        """All that is left: the last line of a log may have no end."""
+        found = list(self._line_ended()) if self._rest else []
+        for parts in list(self._partial.values()):
+            found.extend(self._take(self._joined(parts), len(parts), self._number))
+        self._partial.clear()
+        return found + self.flush()
+
+    def _keep(self, piece: bytes) -> None:
+        room = MAX_LINE_BYTES - len(self._rest)
+        self._rest_is_cut = self._rest_is_cut or len(piece) > room
+        self._rest += piece[: max(0, room)]
+
+    def _line_ended(self) -> Iterator[LogRecord]:
+        raw, is_cut = bytes(self._rest), self._rest_is_cut
+        self._rest.clear()
+        self._rest_is_cut = False
+        self._number += 1
+        line = _without_progress(raw.decode("utf-8", errors="replace").rstrip("\r"))
+        outer = unwrap(line, year=self._year)
+        parts = self._partial.pop(outer.stream, [])
+        size = sum(len(part.text) for part in parts) + len(outer.text)
+        if outer.is_partial and size < _MAX_JOINED_CHARACTERS:
+            self._partial[outer.stream] = [*parts, outer]
+            return
+        joined = self._joined([*parts, outer])
+        yield from self._take(joined, len(parts) + 1, self._number - len(parts), is_cut)
+
+    def _joined(self, parts: list[Unwrapped]) -> Unwrapped:
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        text = "".join(part.text for part in parts)
+        return Unwrapped(text, first.at_s, first.stream, program=first.program)
+
+    def _take(
+        self, outer: Unwrapped, physical_lines: int, number: int, is_cut: bool = False
+    ) -> Iterator[LogRecord]:
+        for index, text in enumerate(outer.text.split("\n")):
+            counted = physical_lines if index == 0 else 0
+            part = _prefixed(text, outer, self._year)
+            if outer.is_whole and index > 0:
+                self._open[self._latest[outer.stream]].add(text, physical_lines=0)
+                continue
+            yield from self._place(part, outer, counted, number, is_cut)
+
+    def _place(
+        self, part: Prefixed, outer: Unwrapped, counted: int, number: int, is_cut: bool
+    ) -> Iterator[LogRecord]:
+        key = f"{outer.stream}\x00{part.process}"
+        if not part.has_prefix:
+            key = self._latest.get(outer.stream, key)
+        current = self._open.get(key)
+        if current is not None and not outer.is_whole and current.goes_on_with(part):
+            current.add(part.text, physical_lines=counted)
+            current.is_cut = current.is_cut or is_cut
+        else:
+            if current is not None:
+                yield _closed(self._open.pop(key))
+            opened = _Open(number, part, outer, [part.text], counted, is_cut=is_cut)
+            opened.is_in_traceback = _TRACEBACK in part.text
+            self._open[key] = opened
+        self._latest[outer.stream] = key
+        while len(self._open) > MAX_OPEN_RECORDS:
+            yield _closed(self._open.pop(next(iter(self._open))))
+
+
+@dataclass(slots=True)
+class RecordList:
+    """A whole log as records, in the order of their lines."""
+
+    records: list[LogRecord] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, content: bytes, *, year: int) -> "RecordList":
+        normalizer = LogNormalizer(year=year)
+        found = normalizer.feed(content) + normalizer.close()
+        return cls(sorted(found, key=lambda record: record.number))
+
+
+def _prefixed(text: str, outer: Unwrapped, year: int) -> Prefixed:
+    if outer.is_whole:
+        ranks = ranks_in(outer.program)
+        return Prefixed(
+            text, True, outer.at_s, level=outer.level, process=outer.program, ranks=ranks
+        )
+    return split_prefix(text.lstrip("\ufffd\ufeff\x00"), year=year)
+
+
+def _closed(record: _Open) -> LogRecord:
+    prefix, outer = record.prefix, record.outer
+    while len(record.lines) > 1 and not record.lines[-1].strip():
+        record.lines.pop()
+    return LogRecord(
+        number=record.number,
+        lines=tuple(record.lines),
+        physical_lines=record.physical_lines,
+        at_s=outer.at_s if outer.at_s is not None else prefix.at_s,
+        own_s=prefix.at_s if prefix.at_s is not None else outer.at_s,
+        level=prefix.level or outer.level,
+        process=prefix.process or outer.program,
+        ranks=prefix.ranks,
+        is_cut=record.is_cut,
+    )
+
+
+def _without_progress(line: str) -> str:
+    """Progress bars go back to the margin with bare returns: the last state of each is kept.
+
+    What a logger wrote behind such a bar has a prefix, and stays as a line of its own.
+    """
+    if "\r" not in line:
+        return line
+    pieces = [piece for piece in line.split("\r") if piece.strip()]
+    kept = [
+        piece
+        for index, piece in enumerate(pieces)
+        if index == len(pieces) - 1 or split_prefix(piece, year=2000).has_prefix
+    ]
+    return "\n".join(kept)
