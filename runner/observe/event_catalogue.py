@@ -41,7 +41,11 @@ _EventId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_le
 
 
 class EventShape(Shape):
-    """One kind of event. `episode_s`: lines within so many seconds tell of one event."""
+    """One kind of event. `episode_s`: lines within so many seconds tell of one event.
+
+    `found_by`: fixed texts that stand in such lines of a plain log, where the pattern's own are in
+    too many others.
+    """
 
     id: _EventId
     event_class: Annotated[EventClass, Field(strict=False, alias="class")]
@@ -105,12 +109,19 @@ def load_catalogue(files: Iterable[Path]) -> EventCatalogue:
         for text in event.patterns
     )
     quotes = [quote for shape in shapes for quote in shape.quotes]
-    wanted = sorted({literal for entry in patterns for literal in entry.literals})
+    wanted = sorted({text for entry in patterns for text in (*entry.literals, *_own(entry))})
     return EventCatalogue(
         patterns=patterns,
         quotes=re.compile(LEAD + f"(?:{'|'.join(quotes)})" if quotes else "(?!)"),
         literals=re.compile("|".join(map(re.escape, wanted))),
     )
+
+
+def _own(entry: EventPattern) -> frozenset[str]:
+    try:
+        return required_literals(entry.text)
+    except ValueError:
+        return frozenset()
 
 
 def _read(path: Path) -> CatalogueShape:

@@ -4,7 +4,7 @@ Every fourth group of four bytes is looked up in a table: a text of seven bytes 
 any place where it may stand, one whole group. What hits the table is compared in full.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -26,15 +26,35 @@ class LiteralFilter:
     def __init__(self, texts: Iterable[str], *, sample: bytes = b"") -> None:
         self._texts = sorted({text.encode("ascii") for text in texts})
         seen = _group_counts(sample)
-        windows = [_rarest_window(text, seen) for text in self._texts]
-        groups = sorted({window[at : at + _GROUP] for window in windows for at in range(_GROUP)})
+        by_group: defaultdict[int, list[bytes]] = defaultdict(list)
+        for text in self._texts:
+            window = _rarest_window(text, seen)
+            for at in range(_GROUP):
+                by_group[int.from_bytes(window[at : at + _GROUP], "little")].append(text)
+        self._by_group = dict(by_group)
+        self._values = np.array(sorted(by_group), dtype=np.uint32)
         self._table = np.zeros(1 << _BITS, dtype=np.bool_)
-        values = np.frombuffer(b"".join(groups), dtype="<u4")
-        self._table[_hashes(values)] = True
-        self._values = np.sort(values)
+        self._table[_hashes(self._values)] = True
 
-    def candidate_offsets(self, content: bytes) -> npt.NDArray[np.int64]:
-        """Where a line may hold one of the texts; offsets of groups, ascending."""
+    def lines_in(self, content: bytes, ends: npt.NDArray[np.int64]) -> list[int]:
+        """The lines that hold one of the texts, ascending. `ends` are the places of newlines."""
+        found: list[int] = []
+        offsets = self._offsets(content)
+        for offset, line in zip(
+            offsets.tolist(), np.searchsorted(ends, offsets).tolist(), strict=True
+        ):
+            if line < len(ends) and (not found or found[-1] != line):
+                start = int(ends[line - 1]) + 1 if line else 0
+                group = int.from_bytes(content[offset : offset + _GROUP], "little")
+                if any(
+                    content.find(text, start, int(ends[line])) >= 0
+                    for text in self._by_group[group]
+                ):
+                    found.append(line)
+        return found
+
+    def _offsets(self, content: bytes) -> npt.NDArray[np.int64]:
+        """Where one of the groups stands at an aligned place, ascending."""
         found: list[npt.NDArray[np.int64]] = []
         for start in range(0, len(content) - _GROUP + 1, _SLICE_BYTES):
             count = min(_SLICE_BYTES, len(content) - start) // _GROUP
@@ -46,9 +66,6 @@ class LiteralFilter:
                 hits = hits[self._values[places] == values[hits]]
                 found.append(hits.astype(np.int64) * _GROUP + start)
         return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
-
-    def is_in(self, line: bytes) -> bool:
-        return any(text in line for text in self._texts)
 
 
 def _hashes(values: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

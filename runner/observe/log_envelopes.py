@@ -13,14 +13,18 @@ from runner.observe.log_times import seconds_of
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 ANSI_BYTES = re.compile(ANSI.pattern.encode("ascii"))
-_JUNK = "\ufffd\ufeff\x00 \t"
+_JUNK = "\ufffd\ufeff\x00"
 _CRI = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)) (stdout|stderr) ([PF]) ?")
+_NO_LEVEL = r"(?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b)"
 _SYSLOG = re.compile(
     r"((?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
     r"|[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?)"
-    r" ([\w.-]+) ([\w./@-]+(?:\[\d+\])?): ?"
+    rf" {_NO_LEVEL}"
+    r"([\w.-]+) ([\w./@-]+(?:\[\d+\])?):(?!:) ?"
 )
-_STAMPED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}(?:Z|[+-]\d\d:\d\d)) (?=\S)")
+_STAMPED = re.compile(
+    rf"(\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6,9}}(?:Z|[+-]\d\d:\d\d)) (?=\S){_NO_LEVEL}"
+)
 _COMPOSE = re.compile(r"[\w.-]+[-_]\d+ +\| ?")
 _POD = re.compile(r"\[pod/[^\]]+\] ?")
 _MESSAGE_KEYS = ("message", "msg", "fields.message", "log", "text")
@@ -47,7 +51,7 @@ class Unwrapped:
 
 def unwrap(line: str, *, year: int) -> Unwrapped:
     """Never raises. What is no known envelope comes back as it is, without colour codes."""
-    text = line.lstrip(_JUNK) if line[:1] in _JUNK else line
+    text = line.lstrip(_JUNK)
     if found := _COMPOSE.match(text) or _POD.match(text):
         inner = _unwrap(text[found.end() :], year)
         return inner if inner.stream else replace(inner, stream=found[0].strip())
@@ -55,7 +59,7 @@ def unwrap(line: str, *, year: int) -> Unwrapped:
 
 
 def _unwrap(text: str, year: int) -> Unwrapped:
-    if text[:1] == "{":
+    if text.lstrip()[:1] == "{":
         opened = _from_json(text, year)
         if opened is not None:
             return opened

@@ -21,7 +21,7 @@ from runner.observe.log_records import MAX_LINE_BYTES, LogNormalizer
 
 CHUNK_BYTES = 4 * 1024 * 1024
 SMALL_LOG_BYTES = 2 * 1024 * 1024
-_STRETCH_BYTES = 64 * 1024
+_STRETCH_BYTES = 256 * 1024
 _LOOKED_AT_BYTES = 4 * 1024
 _STATUS_LINES = 3
 _MOST_LINES_OF_A_RECORD = 300
@@ -31,6 +31,10 @@ _WRAPPED = re.compile(rb"\s*(?:\{|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) std
 _STATUS = (b"Decode batch", b"Prefill batch", b"Avg prompt throughput: ", b"eval time = ")
 _ZERO = b"throughput: 0.0 tokens/s, Running: "
 _WANTED_TOO = (_ZERO.decode(), "server_args=", "non-default args: ")
+# Alarms that are over once tokens flow: what follows them is looked for.
+_MAY_PASS = re.compile(
+    rb"ealth check failed|atchdog timeout|broadcast block found|probe failed|\" 503|SIGQUIT"
+)
 _ENGINE = re.compile(rb"Engine \d+: Avg ")
 
 
@@ -118,7 +122,7 @@ class _Scan:
         if b"\x1b" in content:
             content = ANSI_BYTES.sub(b"", content)
         chunk = _Chunk.of(content, self._number + 1)
-        wanted = self._candidates(chunk)
+        wanted = self._filter.lines_in(chunk.content, chunk.ends)
         spans = list(_spans(chunk, wanted, self.year))
         taken = {index for first, last in spans for index in range(first, last + 1)}
         taken |= self._status_lines(chunk, spans)
@@ -127,15 +131,6 @@ class _Scan:
         for first, last in _runs(sorted(taken)):
             self._take(chunk, first, last)
         self._number += len(chunk)
-
-    def _candidates(self, chunk: _Chunk) -> list[int]:
-        offsets = self._filter.candidate_offsets(chunk.content)
-        indices = np.unique(np.searchsorted(chunk.ends, offsets))
-        return [
-            int(index)
-            for index in indices
-            if index < len(chunk) and self._filter.is_in(chunk.line(int(index)))
-        ]
 
     def _take(self, chunk: _Chunk, first: int, last: int) -> None:
         normalizer = LogNormalizer(year=self.year, first_number=chunk.first_number + first)
@@ -152,9 +147,10 @@ class _Scan:
             engine = _ENGINE.search(chunk.line(first))
             if engine is not None:
                 self._sought[engine[0]] = 1
-            for text in self._status:
-                self._sought[text] = _STATUS_LINES
-            found.update(self._sought_lines(chunk, end))
+            if _MAY_PASS.search(chunk.content, chunk.start_of(first), end):
+                self._sought |= dict.fromkeys(self._status, _STATUS_LINES)
+            if self._sought:
+                found.update(self._sought_lines(chunk, end))
         return found
 
     def _next_status(self, chunk: _Chunk, start: int, end: int) -> Iterator[int]:

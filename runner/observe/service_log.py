@@ -49,11 +49,15 @@ class ServiceLog:
         self._normalizer = LogNormalizer(year=self.year)
 
     def look(self, *, is_last: bool = False) -> LogNews:
-        """A record that may go on is held until a look that brings nothing, or the last one."""
+        """A record that may go on is held until a look that brings nothing, or the last one.
+
+        The last look closes the source.
+        """
         content = self._read(is_last)
         records = self._normalizer.feed(content) if content else []
         if is_last:
             records += self._normalizer.close()
+            self.source.close()
         elif not content:
             records += self._normalizer.flush()
         self._keep_tail(content)

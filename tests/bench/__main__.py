@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-BENCHES = ("tests.bench.streaming_client",)
+BENCHES = ("tests.bench.streaming_client", "tests.bench.log_scan")
 
 
 def main() -> int:

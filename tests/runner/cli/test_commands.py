@@ -84,6 +84,8 @@ def test_the_shipped_cases_are_all_read_right() -> None:
     assert result.exit_code == 0
     read = json.loads(result.stdout)
     assert read["sse"] == {"right": 65, "of": 65}
+    assert read["log"] == {"right": 26, "of": 26}
+    assert read["metrics"] == {"right": 13, "of": 13}
     assert read["differ"] == []
 
 

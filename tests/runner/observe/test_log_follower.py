@@ -1,6 +1,35 @@
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from runner.observe.log_follower import FileFollower
+from runner.observe.service_log import TAIL_BYTES, ServiceLog, count_wedge_events
+from tests.runner.observe.catalogue import CATALOGUE
+from tests.runner.observe.test_log_reading import WAITING
+
+ABORTED = (
+    "[2026-08-22 09:15:02 TP0] Prefill bootstrap failed for request rank=0 req.rid='{rid}' "
+    "req.bootstrap_room={room} with exception KVTransferError(bootstrap_room={room}): "
+    "Aborted by AbortReq."
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "server.log"
+
+
+@pytest.fixture
+def follower(path: Path) -> Iterator[FileFollower]:
+    with closing(FileFollower(path)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def log(follower: FileFollower) -> ServiceLog:
+    return ServiceLog(follower, CATALOGUE, year=2026)
 
 
 def _append(path: Path, content: bytes) -> None:
@@ -8,53 +37,95 @@ def _append(path: Path, content: bytes) -> None:
         log.write(content)
 
 
-def test_only_whole_lines_are_handed_out(tmp_path: Path) -> None:
-    path = tmp_path / "server.log"
-    follower = FileFollower(path)
+def test_what_was_appended_is_read_once(path: Path, follower: FileFollower) -> None:
     _append(path, b"one\ntwo")
 
     first = follower.read_new()
     _append(path, b" and a half\n")
-    second = follower.read_new()
 
-    assert (first.lines, second.lines) == (("one",), ("two and a half",))
-    assert first.content + second.content == path.read_bytes()
+    assert (first, follower.read_new(), follower.read_new()) == (b"one\ntwo", b" and a half\n", b"")
 
 
-def test_the_last_look_takes_the_unfinished_line_too(tmp_path: Path) -> None:
-    path = tmp_path / "server.log"
-    _append(path, b"Aborted by AbortReq.")
-    follower = FileFollower(path)
-
-    assert follower.read_new().lines == ()
-    assert follower.read_new(is_last=True).lines == ("Aborted by AbortReq.",)
-
-
-def test_a_log_that_does_not_exist_yet_is_empty(tmp_path: Path) -> None:
-    assert FileFollower(tmp_path / "absent").read_new().lines == ()
+def test_a_log_that_does_not_exist_yet_is_empty_and_read_once_it_does(
+    path: Path, follower: FileFollower
+) -> None:
+    assert follower.read_new() == b""
+    _append(path, b"here\n")
+    assert follower.read_new() == b"here\n"
 
 
-def test_a_truncated_log_is_read_from_its_new_start(tmp_path: Path) -> None:
-    path = tmp_path / "server.log"
+def test_a_truncated_log_is_read_from_its_new_start(path: Path, follower: FileFollower) -> None:
     _append(path, b"a long first line\n")
-    follower = FileFollower(path)
     follower.read_new()
     path.write_bytes(b"new\n")
 
-    assert follower.read_new().lines == ("new",)
+    assert follower.read_new() == b"new\n"
 
 
-def test_what_stood_before_can_be_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "server.log"
+def test_a_log_that_was_rotated_is_read_to_its_end_before_the_new_one(
+    path: Path, follower: FileFollower
+) -> None:
+    _append(path, b"one\n")
+    follower.read_new()
+    _append(path, b"two\n")
+    path.rename(path.with_suffix(".1"))
+    path.write_bytes(b"three\n")
+
+    assert [follower.read_new(), follower.read_new()] == [b"two\n", b"three\n"]
+
+
+def test_what_stood_before_can_be_passed_over(path: Path) -> None:
     _append(path, b"yesterday\n")
-    follower = FileFollower(path, from_end=True)
-    _append(path, b"today\n")
+    with closing(FileFollower(path, from_end=True)) as follower:
+        _append(path, b"today\n")
 
-    assert follower.read_new().lines == ("today",)
+        assert follower.read_new() == b"today\n"
 
 
-def test_bytes_that_are_no_text_lose_no_line(tmp_path: Path) -> None:
-    path = tmp_path / "server.log"
-    _append(path, b"\xe4\xb8 cut\nnext\n")
+def test_a_record_is_held_until_nothing_more_comes(path: Path, log: ServiceLog) -> None:
+    _append(path, (WAITING.format(rank=0, rid="a", room=1) + "\n").encode())
 
-    assert FileFollower(path).read_new().lines == ("\ufffd cut", "next")
+    first, second = log.look(), log.look()
+
+    assert (len(first.events), len(second.events)) == (0, 1)
+
+
+def test_the_last_look_takes_an_unfinished_line_too(path: Path, log: ServiceLog) -> None:
+    _append(path, WAITING.format(rank=0, rid="a", room=1).encode())
+
+    assert [event.id for event in log.look(is_last=True).events] == ["kv_wait_timeout"]
+
+
+def test_only_the_tail_of_a_long_log_is_kept(path: Path, log: ServiceLog) -> None:
+    for number in range(20):
+        _append(path, b"%d" % number * 30_000 + b"\n")
+        log.look()
+
+    assert len(log.tail()) == TAIL_BYTES
+    assert log.tail().endswith(b"19\n")
+
+
+def test_every_rank_prints_its_line_but_it_is_one_request(path: Path, log: ServiceLog) -> None:
+    lines = [WAITING.format(rank=rank, rid="abc", room=7) for rank in range(8)]
+    _append(path, "\n".join(lines).encode())
+    events = log.look(is_last=True).events
+
+    counts = count_wedge_events(events, own_cancellations=())
+
+    assert (counts.lines, counts.requests) == (8, 1)
+
+
+def test_an_abort_that_we_caused_is_a_line_but_no_wedged_request(
+    path: Path, log: ServiceLog
+) -> None:
+    _append(
+        path,
+        "\n".join(
+            ABORTED.format(rid=rid, room=room) for rid, room in (("ours", 1), ("theirs", 2))
+        ).encode(),
+    )
+    events = log.look(is_last=True).events
+
+    counts = count_wedge_events(events, own_cancellations={"ours"})
+
+    assert (counts.lines, counts.requests) == (2, 1)
