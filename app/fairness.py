@@ -38,7 +38,7 @@ def judge_fairness(a: Side, b: Side, rows: Sequence[ConfigRow], *, same_campaign
     if a.run.sessions_planned != b.run.sessions_planned:
         notes.append(f"A planned {a.run.sessions_planned} sessions, B {b.run.sessions_planned}")
     if a.run.block != b.run.block:
-        notes.append(f"they ran in different blocks ({a.run.block + 1} and {b.run.block + 1})")
+        notes.append(f"they ran in different blocks ({a.run.block} and {b.run.block})")
     if a.run.id == b.run.id:
         problems.append("A and B are the same run")
     said = sum(row.differs and row.kind == SAID for row in rows)

@@ -66,6 +66,7 @@ say_ignored(parsed.ignored)
 st.markdown(f":gray[Question] {plain(board.campaign.question)}")
 show_progress(board, progress)
 
+chosen = next((cell for cell in readings if cell.arm.id == place.arm), None)
 left, right = st.columns([2, 1], gap="small")
 with left:
     pick_metric(place)
@@ -78,14 +79,15 @@ with left:
     )
     show_table(readings, place)
     show_left_out(board, [run for cell in readings for run in cell.left_out])
+    if chosen is not None:
+        show_verdicts(board)
 with right:
-    chosen = next((cell for cell in readings if cell.arm.id == place.arm), None)
     if chosen is None:
         show_no_cell()
+        show_verdicts(board)
     else:
         baseline = next((cell for cell in readings if cell.arm.is_baseline), None)
         show_drawer(board, chosen, baseline, place)
-    show_verdicts(board)
 show_provenance(board)
 redraw_on_change(
     partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S

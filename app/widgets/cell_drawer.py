@@ -113,9 +113,7 @@ def _show_runs(board: Board, reading: CellReading) -> None:
         st.caption("None was started." if reading.waiting else "None is planned.")
     for run in every:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            link_to(
-                RunPlace(run=run.id), f"{format_id(IdKind.RUN, run.id)} · block {run.block + 1}"
-            )
+            link_to(RunPlace(run=run.id), f"{format_id(IdKind.RUN, run.id)} · block {run.block}")
             words = f"{state_badge(run.run_state)} :small[{_run_words(board, run)}]"
             st.markdown(words, width="content")
     if reading.waiting:

@@ -43,7 +43,7 @@ class Compared:
     @property
     def name(self) -> str:
         arm = self.board.arm(self.run.arm_id)
-        return f"{format_id(IdKind.RUN, self.run.id)} · {arm.name} · block {self.run.block + 1}"
+        return f"{format_id(IdKind.RUN, self.run.id)} · {arm.name} · block {self.run.block}"
 
 
 def default_pair(board: Board) -> tuple[RunCounts, RunCounts] | None:
@@ -59,7 +59,8 @@ def default_pair(board: Board) -> tuple[RunCounts, RunCounts] | None:
     others = [run for run in ended if run.arm_id != a.arm_id] or [
         run for run in ended if run.id != a.id
     ]
-    others.sort(key=lambda run: (run.arm_id not in asked, run.block != a.block, -run.id))
+    rank = {arm_id: place for place, arm_id in reversed(list(enumerate(asked)))}
+    others.sort(key=lambda run: (rank.get(run.arm_id, len(asked)), run.block != a.block, -run.id))
     return (a, others[0]) if others else None
 
 

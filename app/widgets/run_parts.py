@@ -58,7 +58,7 @@ def show_head(board: Board, run: RunCounts) -> None:
             st.markdown(f"{state_badge(run.run_state)} {plain(arm.name)}", width="content")
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             _show_actions(board, run)
-    parts = [levels_text(arm.levels), f"block {run.block + 1}", f"attempt {run.attempt}"]
+    parts = [levels_text(arm.levels), f"block {run.block}", f"attempt {run.attempt}"]
     if run.worker:
         parts.append(f"worker {run.worker}")
     if run.started_at_us:
@@ -140,7 +140,7 @@ def _baseline_run(board: Board, run: RunCounts) -> RunCounts | None:
 
 def _picker_words(board: Board, run: RunCounts) -> str:
     name = board.arm(run.arm_id).name
-    return f"{format_id(IdKind.RUN, run.id)} · {name} · block {run.block + 1} · {run.state}"
+    return f"{format_id(IdKind.RUN, run.id)} · {name} · block {run.block} · {run.state}"
 
 
 def _show_counters(run: RunCounts, counts: SessionCounts) -> None:

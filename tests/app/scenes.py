@@ -117,13 +117,13 @@ def decisive_test(store: Store, *, name: str = "decisive-test", now_us: int = ST
     """Three finished blocks at C = 80 and one at C = 1; one run invalid, one stopped and redone."""
     stored = stored_campaign(store, name=name, arms=ARMS)
     runs: dict[str, RunRow] = {}
-    for block in range(3):
+    for block in (1, 2, 3):
         for arm in stored.arms:
-            if arm.concurrency == 1 and block:
+            if arm.concurrency == 1 and block > 1:
                 continue
             key = f"{arm.name} #{block}"
             runs[key] = counted_run(store, arm, _counts(arm, block), block=block)
-    bad = runs[_key("fp8", "on", "fp8-sized", 80, block=1)]
+    bad = runs[_key("fp8", "on", "fp8-sized", 80, block=2)]
     edit(store, bad, state=RunState.INVALID, reason="the arm is not what the server says it is")
     stopped = stored_run(
         store,
@@ -135,9 +135,9 @@ def decisive_test(store: Store, *, name: str = "decisive-test", now_us: int = ST
         n_done=12,
     )
     runs["stopped"] = stopped
-    broken = runs[_key("bf16", "on", "fp8-sized", 80, block=0)]
+    broken = runs[_key("bf16", "on", "fp8-sized", 80, block=1)]
     leaked = fill_run(store, broken, leaks=12, errors=0, sessions=80)
-    wedged = runs[_key("bf16", "on", "dtype-aware", 80, block=0)]
+    wedged = runs[_key("bf16", "on", "dtype-aware", 80, block=1)]
     fill_run(store, wedged, leaks=5, errors=75, sessions=80)
     add_verdict(store, stored)
     worker_now(store, now_us=now_us)
@@ -150,7 +150,7 @@ def half_way(store: Store, *, now_us: int = START_US, second: bool = False) -> S
     runs = {}
     for number, arm in enumerate(stored.arms):
         if number < 2:
-            runs[arm.name] = counted_run(store, arm, _counts(arm, 0))
+            runs[arm.name] = counted_run(store, arm, _counts(arm, 1))
         elif number == 3:
             start = now_us - 60 * SECOND_US
             run = stored_run(store, arm, state=RunState.DRIVING, driving_at_us=start)
@@ -164,11 +164,11 @@ def half_way(store: Store, *, now_us: int = START_US, second: bool = False) -> S
 
 
 def counted_run(
-    store: Store, arm: ArmRow, counts: Mapping[Outcome, int], *, block: int = 0, **more: Any
+    store: Store, arm: ArmRow, counts: Mapping[Outcome, int], *, block: int = 1, **more: Any
 ) -> RunRow:
     """A finished run with counters and no session rows, a launch, and its verification."""
     columns = {f"n_{outcome}": count for outcome, count in counts.items()}
-    start = START_US + (block * len(ARMS) + arm.position) * 90 * SECOND_US
+    start = START_US + ((block - 1) * len(ARMS) + arm.position) * 90 * SECOND_US
     silent = counts.get(Outcome.ERROR, 0)
     run = stored_run(
         store,
@@ -355,10 +355,10 @@ def _counts(arm: ArmRow, block: int) -> dict[Outcome, int]:
     if arm.concurrency == 1:
         return {Outcome.DONE: 20}
     if broken and levels["host_pool"] == "fp8-sized":
-        return {Outcome.LEAK: 12 - block, Outcome.DONE: 68 + block}
-    if broken and block == 0:
+        return {Outcome.LEAK: 13 - block, Outcome.DONE: 67 + block}
+    if broken and block == 1:
         return {Outcome.LEAK: 5, Outcome.ERROR: 75}
-    if levels["hicache"] == "off" and block == 1:
+    if levels["hicache"] == "off" and block == 2:
         return {Outcome.DONE: 79, Outcome.ERROR: 1}
     return {Outcome.DONE: 80}
 

@@ -51,9 +51,9 @@ def test_a_run_is_not_compared_with_itself() -> None:
 
 
 def test_flags_blocks_and_sizes_are_to_be_minded() -> None:
-    flagged = side("A", CLEAN, flags=[RunFlag.CLIENT_SATURATED], block=1, sessions_planned=40)
+    flagged = side("A", CLEAN, flags=[RunFlag.CLIENT_SATURATED], block=2, sessions_planned=40)
 
-    fairness = judged(flagged, side("B", CLEAN))
+    fairness = judged(flagged, side("B", CLEAN, block=1))
 
     assert fairness.notes == [
         "A: the client was saturated",

@@ -6,8 +6,8 @@ from tests.app.conftest import Open, words_of
 from tests.app.scenes import decisive_test
 from tests.db.factories import stored_campaign, stored_run
 
-BROKEN = "bf16 · on · fp8-sized · C=80 #0"
-WEDGED = "bf16 · on · dtype-aware · C=80 #0"
+BROKEN = "bf16 · on · fp8-sized · C=80 #1"
+WEDGED = "bf16 · on · dtype-aware · C=80 #1"
 
 
 def test_opened_cold_the_baseline_meets_the_arm_of_the_first_claim(
@@ -20,7 +20,7 @@ def test_opened_cold_the_baseline_meets_the_arm_of_the_first_claim(
     assert not page.exception
     picked = [box.value for box in page.main.selectbox]
     assert picked[0] == scene.runs[BROKEN].id
-    assert picked[1] == scene.runs["fp8 · off · fp8-sized · C=80 #0"].id
+    assert picked[1] == scene.runs["fp8 · off · fp8-sized · C=80 #1"].id
     assert page.query_params["a"] == f"r-{picked[0]}"
 
 

@@ -9,7 +9,7 @@ from tests.app.conftest import Open, words_of
 from tests.app.scenes import decisive_test, edit, half_way
 from tests.db.factories import stored_campaign, stored_id, stored_log_events, stored_run
 
-WEDGED = "bf16 · on · dtype-aware · C=80 #0"
+WEDGED = "bf16 · on · dtype-aware · C=80 #1"
 
 
 def test_a_finished_run_prints_its_five_lines(open_page: Open, store: Store) -> None:
