@@ -1,0 +1,69 @@
+"""Sessions that stood still and were released at the same moment: they waited for one thing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+LEAST_STALL_S = 5.0
+TOGETHER_S = 0.050
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A pause in one answer, from its last sign of life to the next, in seconds of one clock."""
+
+    request_id: str
+    began_s: float
+    released_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class StallCohort:
+    """At least two stalls that ended within 50 ms of one another."""
+
+    stalls: tuple[Stall, ...]
+
+    def to_json(self, *, origin_s: float = 0.0) -> dict[str, Any]:
+        released = [stall.released_s for stall in self.stalls]
+        return {
+            "requests": [stall.request_id for stall in self.stalls],
+            "released_s": round(min(released) - origin_s, 3),
+            "spread_ms": round((max(released) - min(released)) * 1e3, 1),
+            "longest_s": round(max(s.released_s - s.began_s for s in self.stalls), 3),
+        }
+
+
+def stalls_of_reads(
+    request_id: str,
+    sent_s: float,
+    reads: Sequence[tuple[float, int]],
+    *,
+    least_s: float = LEAST_STALL_S,
+) -> list[Stall]:
+    """`reads` are (seconds since the request, bytes so far); the wait for the first one counts."""
+    moments = [0.0, *(at_s for at_s, _ in reads)]
+    return [
+        Stall(request_id, sent_s + before, sent_s + after)
+        for before, after in pairwise(moments)
+        if after - before >= least_s
+    ]
+
+
+def stall_cohorts(
+    stalls: Iterable[Stall], *, together_s: float = TOGETHER_S
+) -> tuple[StallCohort, ...]:
+    """Groups of two or more; each begins with its earliest release and spans at most 50 ms."""
+    cohorts: list[StallCohort] = []
+    group: list[Stall] = []
+    for stall in sorted(stalls, key=lambda each: each.released_s):
+        if group and stall.released_s - group[0].released_s > together_s:
+            cohorts.extend(_cohort(group))
+            group = []
+        group.append(stall)
+    cohorts.extend(_cohort(group))
+    return tuple(cohorts)
+
+
+def _cohort(group: Sequence[Stall]) -> list[StallCohort]:
+    return [StallCohort(tuple(group))] if len({each.request_id for each in group}) > 1 else []

@@ -1,0 +1,318 @@
+"""Finds spans in which a stack holds requests and makes no token; decides, and asks nobody.
+
+Pure: looks at metrics and at the client's own open requests go in, suspicions and spans come out.
+Staleness alone is a suspicion; a canary request that gets no answer confirms it. Health pages and
+gauges that do not move are no evidence.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from runner.campaign.stack_shape import MetricRole
+from runner.observe.engine_readings import EngineReading, PageReading
+from runner.observe.scrape_verdict import (
+    admission_stands_still,
+    engine_moved,
+    holds_requests,
+    restart_between,
+)
+
+# Above the 30 s after which SGLang refreshes the gauges of an idle engine.
+STALE_GAUGE_S = 40.0
+LONGEST_PAUSE_LIMIT_S = 60.0
+_SHARE_OF_DEADLINE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class WedgePatience:
+    """How long nothing may move before a canary is sent, and how long the canary may take.
+
+    Together they are the longest pause that counts as legitimate.
+    """
+
+    quiet_s: float
+    canary_s: float
+
+    @property
+    def longest_pause_s(self) -> float:
+        return self.quiet_s + self.canary_s
+
+    @classmethod
+    def of(cls, *, shortest_deadline_s: float, chosen_s: float | None = None) -> "WedgePatience":
+        """Short enough that sessions still wait when it is over, for a wedge needs victims."""
+        pause_s = chosen_s or min(LONGEST_PAUSE_LIMIT_S, _SHARE_OF_DEADLINE * shortest_deadline_s)
+        return cls(quiet_s=pause_s / 2, canary_s=pause_s / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A request of ours without its end. `quiet_s`: since its last token, or since it was sent."""
+
+    request_id: str
+    waiting_s: float
+    quiet_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What is seen at one moment. `progress_s`: when any answer of ours last made progress.
+
+    `pages`: service -> its metrics; None where they could not be read, which says nothing.
+    """
+
+    at_s: float
+    pages: Mapping[str, PageReading | None] = field(default_factory=dict)
+    open_requests: tuple[OpenRequest, ...] = ()
+    progress_s: float | None = None
+
+
+class WedgeRule(StrEnum):
+    """By which evidence a stack stands still."""
+
+    ENGINE = "engine"  # an engine holds requests and its counters do not move
+    CLIENT = "client"  # our requests wait and nothing moves at all
+    ADMISSION = "admission"  # transfers hang while requests pile up behind them
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    rule: WedgeRule
+    where: tuple[str, ...]
+    started_s: float
+
+
+@dataclass(slots=True)
+class WedgeSpan:
+    """A confirmed wedge; `ended_s` is None while it lasts."""
+
+    rule: WedgeRule
+    where: tuple[str, ...]
+    started_s: float
+    confirmed_s: float
+    confirmed_by: str
+    ended_s: float | None = None
+    end: str | None = None
+    victims: dict[str, float] = field(default_factory=dict)  # request -> longest silence in s
+
+    def seconds(self, until_s: float) -> float:
+        return (self.ended_s if self.ended_s is not None else until_s) - self.started_s
+
+
+@dataclass(slots=True)
+class _Engine:
+    """`page` is the last on which this engine was seen to move, or since it holds requests."""
+
+    page: PageReading
+    moved_s: float
+    holding_s: float | None = None
+    transfers_page: PageReading | None = None
+    transfers_s: float = 0.0
+    is_known: bool = True
+
+
+class WedgeTracker:
+    """One per stack and run. At most one span is open, however many engines an episode takes."""
+
+    def __init__(self, patience: WedgePatience) -> None:
+        self._patience = patience
+        self._engines: dict[tuple[str, str], _Engine] = {}
+        self._latest: Look | None = None
+        self._excused_until_s = float("-inf")
+        self.spans: list[WedgeSpan] = []
+
+    @property
+    def open_span(self) -> WedgeSpan | None:
+        last = self.spans[-1] if self.spans else None
+        return last if last is not None and last.ended_s is None else None
+
+    def look(self, look: Look) -> Suspicion | None:
+        """Takes a look in; a suspicion that is worth a canary, where no span is open."""
+        self._latest = look
+        for service, page in look.pages.items():
+            if page is not None:
+                self._take_page(service, page, look.at_s)
+        span = self.open_span
+        if span is not None:
+            self._follow(span, look)
+            return None
+        suspicion = self._suspicion(look, quiet_s=self._patience.quiet_s)
+        if suspicion is None or look.at_s < self._excused_until_s:
+            return None
+        return suspicion
+
+    def canary_unanswered(self, why: str) -> WedgeSpan | None:
+        """Opens a span where the last look still shows the stillness."""
+        look = self._latest
+        if look is None or self.open_span is not None:
+            return None
+        suspicion = self._suspicion(look, quiet_s=self._patience.quiet_s)
+        return self._opened(suspicion, look, why) if suspicion is not None else None
+
+    def canary_answered(self) -> WedgeSpan | None:
+        """Clears the suspicion, but for one engine of several that stands while others answer."""
+        look = self._latest
+        if look is None or self.open_span is not None:
+            return None
+        longest_s = max(self._patience.longest_pause_s, STALE_GAUGE_S)
+        suspicion = self._suspicion(look, quiet_s=longest_s)
+        is_apart = suspicion is not None and suspicion.rule is not WedgeRule.CLIENT
+        if suspicion is not None and is_apart and self._has_others(suspicion):
+            return self._opened(suspicion, look, "it stands while others answer")
+        self._excused_until_s = look.at_s + self._patience.quiet_s
+        return None
+
+    def finish(self) -> None:
+        """The watch is over; a span that is open stays without an end."""
+        span = self.open_span
+        if span is not None:
+            span.end = "still open when the watch ended"
+
+    def _opened(self, suspicion: Suspicion, look: Look, why: str) -> WedgeSpan:
+        span = WedgeSpan(
+            rule=suspicion.rule,
+            where=suspicion.where,
+            started_s=suspicion.started_s,
+            confirmed_s=look.at_s,
+            confirmed_by=why,
+        )
+        self.spans.append(span)
+        self._note_victims(span, look)
+        return span
+
+    def _has_others(self, suspicion: Suspicion) -> bool:
+        return len(suspicion.where) < len(self._engines)
+
+    def _take_page(self, service: str, page: PageReading, at_s: float) -> None:
+        for engine in page.engines:
+            key = (service, engine.engine)
+            known = self._engines.get(key)
+            if known is None or restart_between(known.page, page):
+                self._restarted(key, at_s, is_new=known is None)
+                known = self._engines[key] = _Engine(page, at_s)
+            did_move = engine_moved(engine, page, known.page)
+            known.is_known = did_move is not None
+            if did_move:
+                known.page, known.moved_s = page, at_s
+            self._note_holding(known, engine, at_s)
+            self._note_transfers(known, engine, page, at_s)
+
+    def _restarted(self, key: tuple[str, str], at_s: float, *, is_new: bool) -> None:
+        span = self.open_span
+        if span is not None and not is_new and _name(key) in span.where:
+            span.ended_s, span.end = at_s, "the server was restarted"
+
+    def _note_holding(self, known: _Engine, engine: EngineReading, at_s: float) -> None:
+        if not holds_requests(engine):
+            known.holding_s = None
+        elif known.holding_s is None:
+            known.holding_s = at_s
+
+    def _note_transfers(
+        self, known: _Engine, engine: EngineReading, page: PageReading, at_s: float
+    ) -> None:
+        """Keeps the first page from which on the transfer queue has been the same."""
+        earlier = known.transfers_page
+        before = _engine_on(earlier, engine.engine) if earlier is not None else None
+        if before is None or not _same_transfers(before, engine):
+            known.transfers_page, known.transfers_s = page, at_s
+
+    def _suspicion(self, look: Look, *, quiet_s: float) -> Suspicion | None:
+        return (
+            self._still_engines(look.at_s, quiet_s)
+            or self._still_client(look, quiet_s)
+            or self._still_admission(look, max(quiet_s, self._patience.longest_pause_s))
+        )
+
+    def _still_engines(self, at_s: float, quiet_s: float) -> Suspicion | None:
+        since = {
+            key: max(engine.moved_s, engine.holding_s)
+            for key, engine in self._engines.items()
+            if engine.holding_s is not None and engine.is_known
+        }
+        still = {key: start_s for key, start_s in since.items() if at_s - start_s >= quiet_s}
+        if not still or self._client_moved_for_all(still, at_s, quiet_s):
+            return None
+        return Suspicion(WedgeRule.ENGINE, _names(still), min(still.values()))
+
+    def _client_moved_for_all(
+        self, still: Mapping[tuple[str, str], float], at_s: float, quiet_s: float
+    ) -> bool:
+        """A stack with one engine moves while our answers do: its counters may lag behind.
+
+        Older versions count only finished requests.
+        """
+        progress_s = self._latest.progress_s if self._latest is not None else None
+        moved_lately = progress_s is not None and at_s - progress_s < quiet_s
+        return moved_lately and len(self._engines) == 1
+
+    def _still_client(self, look: Look, quiet_s: float) -> Suspicion | None:
+        waiting = [each for each in look.open_requests if each.quiet_s >= quiet_s]
+        if not waiting:
+            return None
+        known = [engine for engine in self._engines.values() if engine.is_known]
+        moments = [engine.moved_s for engine in known]
+        if look.progress_s is not None:
+            moments.append(look.progress_s)
+        last_moved_s = max(moments, default=float("-inf"))
+        if look.at_s - last_moved_s < quiet_s:
+            return None
+        started_s = look.at_s - max(each.quiet_s for each in waiting)
+        return Suspicion(WedgeRule.CLIENT, _names(self._engines), max(started_s, last_moved_s))
+
+    def _still_admission(self, look: Look, quiet_s: float) -> Suspicion | None:
+        still: dict[tuple[str, str], float] = {}
+        for key, engine in self._engines.items():
+            page = look.pages.get(key[0])
+            if page is None or engine.transfers_page is None:
+                continue
+            now = _engine_on(page, key[1])
+            before = _engine_on(engine.transfers_page, key[1])
+            is_long = look.at_s - engine.transfers_s >= quiet_s
+            if now and before and is_long and admission_stands_still(before, now):
+                still[key] = engine.transfers_s
+        if not still:
+            return None
+        return Suspicion(WedgeRule.ADMISSION, _names(still), min(still.values()))
+
+    def _follow(self, span: WedgeSpan, look: Look) -> None:
+        """Ends the span where its engines move again, or where nothing is left to wait."""
+        mine = [engine for key, engine in self._engines.items() if _name(key) in span.where]
+        moved = [engine.moved_s for engine in mine if engine.moved_s > span.confirmed_s]
+        if span.rule is WedgeRule.ADMISSION:
+            moved = [each.transfers_s for each in mine if each.transfers_s > span.confirmed_s]
+        if span.rule is not WedgeRule.ADMISSION and (progress_s := look.progress_s) is not None:
+            is_whole = len(span.where) == len(self._engines)
+            moved += [progress_s] if is_whole and progress_s > span.confirmed_s else []
+        holds = any(engine.holding_s is not None for engine in mine)
+        if moved:
+            span.ended_s, span.end = min(moved), "tokens were made again"
+        elif not holds and not look.open_requests:
+            span.ended_s, span.end = look.at_s, "no request is left"
+        self._note_victims(span, look)
+
+    def _note_victims(self, span: WedgeSpan, look: Look) -> None:
+        for each in look.open_requests:
+            silence_s = min(each.quiet_s, look.at_s - span.started_s)
+            if silence_s >= self._patience.quiet_s:
+                span.victims[each.request_id] = max(
+                    silence_s, span.victims.get(each.request_id, 0.0)
+                )
+
+
+def _same_transfers(before: EngineReading, now: EngineReading) -> bool:
+    role = MetricRole.DECODE_TRANSFER
+    return bool(now.values.get(role)) and now.values.get(role) == before.values.get(role)
+
+
+def _engine_on(page: PageReading, name: str) -> EngineReading | None:
+    return next((engine for engine in page.engines if engine.engine == name), None)
+
+
+def _name(key: tuple[str, str]) -> str:
+    service, engine = key
+    return f"{service} {engine}".strip()
+
+
+def _names(keys: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(sorted(_name(key) for key in keys))

@@ -1,0 +1,30 @@
+from runner.observe.stall_cohorts import Stall, stall_cohorts, stalls_of_reads
+
+
+def test_a_pause_counts_from_the_request_and_between_reads() -> None:
+    reads = [(6.0, 10), (6.1, 20), (20.0, 30)]
+
+    stalls = stalls_of_reads("a", 100.0, reads)
+
+    assert [(stall.began_s, stall.released_s) for stall in stalls] == [(100, 106), (106.1, 120)]
+
+
+def test_sessions_that_were_released_together_are_a_cohort() -> None:
+    together = [Stall("a", 0, 10.0), Stall("b", 3, 10.04), Stall("c", 0, 12.0)]
+
+    (cohort,) = stall_cohorts(together)
+
+    assert cohort.to_json(origin_s=4.0) == {
+        "requests": ["a", "b"],
+        "released_s": 6.0,
+        "spread_ms": 40.0,
+        "longest_s": 10.0,
+    }
+
+
+def test_stalls_that_end_one_after_the_other_are_none() -> None:
+    assert stall_cohorts([Stall(name, 0, 10 + at) for at, name in enumerate("abc")]) == ()
+
+
+def test_two_pauses_of_one_request_are_no_cohort() -> None:
+    assert stall_cohorts([Stall("a", 0, 10), Stall("a", 1, 10.01)]) == ()

@@ -1,0 +1,286 @@
+"""Spans in which nothing moves, told from pauses, idle servers and gauges that stay behind."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from runner.observe.engine_readings import PageReading
+from runner.observe.wedge_rules import (
+    Look,
+    OpenRequest,
+    Suspicion,
+    WedgePatience,
+    WedgeRule,
+    WedgeSpan,
+    WedgeTracker,
+)
+from tests.runner.observe.test_scrape_verdict import page, sglang, vllm_engine
+
+PATIENCE = WedgePatience(quiet_s=20, canary_s=20)
+
+
+class Scene:
+    """A tracker and a clock; every step is two seconds, as in a run."""
+
+    def __init__(self) -> None:
+        self.tracker = WedgeTracker(PATIENCE)
+        self.at_s = 1000.0
+        self.progress_s: float | None = self.at_s
+        self.sent: dict[str, float] = {}
+        self.suspicion: Suspicion | None = None
+
+    def send(self, *names: str) -> None:
+        self.sent.update(dict.fromkeys(names, self.at_s))
+
+    def look(self, *texts: str | None) -> Suspicion | None:
+        pages: dict[str, PageReading | None] = {
+            f"s{number}": None if text is None else page(text) for number, text in enumerate(texts)
+        }
+        open_requests = tuple(
+            OpenRequest(name, self.at_s - sent_s, self.at_s - sent_s)
+            for name, sent_s in self.sent.items()
+        )
+        look = Look(
+            at_s=self.at_s, pages=pages, open_requests=open_requests, progress_s=self.progress_s
+        )
+        self.suspicion = self.tracker.look(look) or self.suspicion
+        return self.suspicion
+
+    def for_seconds(self, seconds: int, *texts: str | None) -> Suspicion | None:
+        for _ in range(seconds // 2):
+            self.at_s += 2
+            self.look(*texts)
+        return self.suspicion
+
+    def confirmed(self) -> WedgeSpan:
+        span = self.tracker.canary_unanswered("no answer")
+        assert span is not None
+        return span
+
+
+def test_a_server_that_holds_requests_and_makes_no_token_is_suspected_and_confirmed() -> None:
+    scene = Scene()
+    scene.send("r1-s0-t0", "r1-s1-t0")
+    scene.look(sglang(2, 100))
+
+    suspicion = scene.for_seconds(30, sglang(2, 100))
+    span = scene.confirmed()
+
+    assert suspicion is not None and suspicion.rule is WedgeRule.ENGINE
+    assert (span.started_s, span.confirmed_s) == (1000.0, 1030.0)
+    assert set(span.victims) == {"r1-s0-t0", "r1-s1-t0"}
+
+
+@pytest.mark.parametrize("seconds", [2, 10, 18])
+def test_a_pause_is_not_suspected(seconds: int) -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(1, 100))
+
+    assert scene.for_seconds(seconds, sglang(1, 100)) is None
+
+
+def test_a_slow_prefill_that_ends_while_the_canary_waits_is_no_wedge() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(1, 100))
+    scene.for_seconds(24, sglang(1, 100))
+    scene.for_seconds(10, sglang(1, 900))
+
+    assert scene.suspicion is not None
+    assert scene.tracker.canary_unanswered("it was queued behind the prefill") is None
+
+
+def test_a_canary_that_is_answered_clears_a_server_with_one_engine() -> None:
+    scene = Scene()
+    scene.look(sglang(24, 100))
+    scene.for_seconds(60, sglang(24, 100))
+
+    assert scene.suspicion is not None
+    assert scene.tracker.canary_answered() is None
+    assert scene.tracker.spans == []
+
+
+def test_an_idle_server_is_never_suspected_however_long_it_rests() -> None:
+    scene = Scene()
+    scene.look(sglang(0, 100))
+
+    assert scene.for_seconds(600, sglang(0, 100)) is None
+
+
+def test_time_that_a_server_was_idle_is_not_held_against_its_first_request() -> None:
+    scene = Scene()
+    scene.look(sglang(0, 100))
+    scene.for_seconds(600, sglang(0, 100))
+    scene.send("a")
+
+    assert scene.for_seconds(6, sglang(1, 100)) is None
+
+
+def test_requests_in_the_transfer_queue_alone_are_a_wedge() -> None:
+    stuck = sglang(0, 100, num_decode_transfer_queue_reqs=8)
+    scene = Scene()
+    scene.look(stuck)
+
+    assert scene.for_seconds(30, stuck) is not None
+
+
+def test_requests_that_were_never_admitted_are_found_by_the_client_alone() -> None:
+    scene = Scene()
+    scene.send("a", "b")
+    scene.look(sglang(0, 100))
+
+    suspicion = scene.for_seconds(30, sglang(0, 100))
+
+    assert suspicion is not None and suspicion.rule is WedgeRule.CLIENT
+    assert set(scene.confirmed().victims) == {"a", "b"}
+
+
+def test_a_server_without_metrics_is_watched_by_the_client_alone() -> None:
+    scene = Scene()
+    scene.send("a")
+
+    assert scene.for_seconds(30) is not None
+    assert scene.confirmed().where == ()
+
+
+def test_metrics_that_cannot_be_read_hide_no_wedge_and_prove_none() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(1, 100))
+    scene.for_seconds(30, None)
+
+    assert scene.suspicion is not None
+
+    idle = Scene()
+    idle.look(sglang(0, 100))
+    assert idle.for_seconds(120, None) is None
+
+
+def test_a_long_answer_is_no_wedge_where_counters_know_finished_requests_only() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(1, 100))
+    for _ in range(40):
+        scene.at_s += 2
+        scene.progress_s = scene.at_s
+        scene.sent["a"] = scene.at_s
+        scene.look(sglang(1, 100))
+
+    assert scene.suspicion is None
+
+
+def both(first: int, second: int, *, held: int = 4) -> str:
+    return vllm_engine(0, 5, first) + vllm_engine(1, held, second)
+
+
+def test_one_dead_engine_is_found_though_the_canary_is_answered_by_the_other() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(both(0, 7))
+    for step in range(25):
+        scene.progress_s = scene.at_s
+        scene.for_seconds(2, both(100 * (step + 1), 7))
+
+    span = scene.tracker.canary_answered()
+
+    assert span is not None
+    assert span.where == ("s0 engine=1",)
+    assert span.started_s == 1000.0
+
+
+def test_the_gauge_of_an_idle_engine_may_stay_behind_for_half_a_minute() -> None:
+    scene = Scene()
+    scene.look(both(0, 7))
+    for step in range(15):
+        scene.progress_s = scene.at_s
+        scene.for_seconds(2, both(100 * (step + 1), 7))
+
+    assert scene.suspicion is not None
+    assert scene.tracker.canary_answered() is None
+
+
+def test_admission_that_stands_still_is_found_while_one_request_survives() -> None:
+    def text(tokens: int, waiting: int) -> str:
+        return sglang(
+            1,
+            tokens,
+            num_decode_transfer_queue_reqs=12,
+            num_decode_prealloc_queue_reqs=waiting,
+            token_usage=0.04,
+        )
+
+    scene = Scene()
+    scene.look(text(0, 1))
+    for step in range(30):
+        scene.progress_s = scene.at_s
+        scene.for_seconds(2, text(50 * step, 1 + step // 4))
+
+    assert scene.suspicion is not None and scene.suspicion.rule is WedgeRule.ADMISSION
+
+
+def _wedged() -> Scene:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(1, 100))
+    scene.for_seconds(44, sglang(1, 100))
+    scene.confirmed()
+    return scene
+
+
+def test_a_span_ends_when_tokens_are_made_again() -> None:
+    scene = _wedged()
+    scene.for_seconds(10, sglang(1, 100))
+    scene.for_seconds(4, sglang(1, 150))
+
+    (span,) = scene.tracker.spans
+    assert (span.started_s, span.ended_s) == (1000.0, 1056.0)
+    assert span.victims["a"] == pytest.approx(56, abs=2.1)
+
+
+def test_a_span_ends_with_a_restart() -> None:
+    scene = _wedged()
+    scene.for_seconds(2, sglang(0, 3))
+
+    (span,) = scene.tracker.spans
+    assert span.end == "the server was restarted"
+
+
+def test_a_span_that_never_ends_says_so() -> None:
+    scene = _wedged()
+    scene.for_seconds(100, sglang(1, 100))
+    scene.tracker.finish()
+
+    (span,) = scene.tracker.spans
+    assert span.ended_s is None and span.end is not None
+    assert span.seconds(scene.at_s) == 144.0
+
+
+def test_one_episode_is_one_span_however_long_it_lasts() -> None:
+    scene = _wedged()
+    scene.for_seconds(300, sglang(1, 100))
+
+    assert scene.tracker.canary_unanswered("again") is None
+    assert len(scene.tracker.spans) == 1
+
+
+def test_a_second_episode_is_a_second_span() -> None:
+    scene = _wedged()
+    scene.sent.clear()
+    scene.for_seconds(10, sglang(1, 500))
+    scene.send("b")
+    scene.for_seconds(30, sglang(1, 500))
+    scene.confirmed()
+
+    assert [set(span.victims) for span in scene.tracker.spans] == [{"a"}, {"b"}]
+
+
+def test_patience_is_over_before_sessions_give_up_and_never_above_a_minute() -> None:
+    def pauses(deadlines: Iterable[float]) -> list[float]:
+        return [
+            WedgePatience.of(shortest_deadline_s=deadline_s).longest_pause_s
+            for deadline_s in deadlines
+        ]
+
+    assert pauses([6, 60, 600]) == pytest.approx([4.2, 42, 60])
+    assert WedgePatience.of(shortest_deadline_s=60, chosen_s=30).quiet_s == 15
