@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.app.scenes import Scene, decisive_test
 from tests.browser.chromium import CHROMIUM, dashboard, launch_chromium
 from tests.db.factories import fresh_store
+
+PATIENCE_MS = 60_000
+"""A busy machine may take long over a page; nothing here measures time."""
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -32,6 +35,7 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(sentence)
         pytest.skip(sentence)
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         started = launch_chromium(playwright)
         yield started
@@ -50,6 +54,6 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     opened = browser.new_page(viewport={"width": 1440, "height": 1000})
-    opened.set_default_timeout(60_000)
+    opened.set_default_timeout(PATIENCE_MS)
     yield opened
     opened.close()
