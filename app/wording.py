@@ -30,6 +30,7 @@ _FLAG_WORDS: dict[str, str] = {
     RunFlag.NOT_EXERCISED: "a factor was not exercised",
     RunFlag.FLUSH_REFUSED: "the cache flush was refused",
     RunFlag.RECORD_CAPPED: "a record was cut at its limit",
+    RunFlag.ENDED_AT_WEDGE: "it was ended at a wedge",
 }
 
 _REASON_WORDS = {

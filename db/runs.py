@@ -42,6 +42,7 @@ class RunFacts(TypedDict, total=False):
     verification: JsonList
     exposure: Mapping[str, Any]
     client_health: Mapping[str, Any]
+    wedge_facts: Mapping[str, Any]
 
 
 def plan_runs(store: Store, campaign_id: int, due: Sequence[DueRun]) -> list[RunRow]:

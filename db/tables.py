@@ -163,6 +163,7 @@ class RunRow(SQLModel, table=True):
     verification: JsonList = _json_list()
     exposure: Json = _json_object()
     client_health: Json = _json_object()
+    wedge_facts: Json = _json_object()
 
 
 class SessionRow(SQLModel, table=True):

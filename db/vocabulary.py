@@ -128,6 +128,7 @@ class RunFlag(StrEnum):
     NOT_EXERCISED = "not_exercised"
     FLUSH_REFUSED = "flush_refused"
     RECORD_CAPPED = "record_capped"
+    ENDED_AT_WEDGE = "ended_at_wedge"
 
 
 class RawKind(StrEnum):
@@ -136,6 +137,14 @@ class RawKind(StrEnum):
     SERVICE_LOG = "service_log"
     SCRAPE = "scrape"
     SERVER_INFO = "server_info"
+    # What the black box keeps, once for each wedge.
+    WEDGE_METRICS = "wedge_metrics"
+    WEDGE_SERVER_INFO = "wedge_server_info"
+    WEDGE_LOADS = "wedge_loads"
+    WEDGE_LOG_TAIL = "wedge_log_tail"
+    WEDGE_IN_FLIGHT = "wedge_in_flight"
+    WEDGE_STACKS = "wedge_stacks"
+    WEDGE_GPU = "wedge_gpu"
 
 
 class LaunchRequestState(StrEnum):

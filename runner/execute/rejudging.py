@@ -7,6 +7,7 @@ from db.judgements import recorded_sessions, rewrite_judgements
 from db.reads.runs import runs
 from db.store import Store
 from db.vocabulary import RunState
+from db.wedges import mark_wedge_victims
 from runner.judge.version import JUDGE_VERSION
 from runner.sessions.rejudging import judge_again
 
@@ -41,6 +42,7 @@ def rejudge_campaign(
         sessions = list(recorded_sessions(store, run.id))
         judgements = [judge_again(each) for each in sessions]
         rewrite_judgements(store, run.id, judgements)
+        mark_wedge_victims(store, run.id)
         total += len(sessions)
         changed += [
             ChangedSession(judgement.session_id, before.session.outcome, judgement.outcome)

@@ -47,6 +47,15 @@ class Exchange:
     def only_its_end_is_open(self) -> bool:
         return self._is_stream and self.body.saw_done
 
+    def waiting_s(self) -> float:
+        """Since the request was sent."""
+        return self._now() - self._started
+
+    def progress_at(self) -> float | None:
+        """When the last token came, on the clock of `now`; None before the first."""
+        last_s = self._progress.last_s() if self._is_stream else None
+        return None if last_s is None else self._started + last_s
+
     def next_deadline(self) -> Deadline:
         """The deadline that comes first as things stand; without a reason once all is said."""
         return min(self._next_of_turn(), self._session_ends, key=lambda deadline: deadline.at)

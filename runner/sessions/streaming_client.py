@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -58,6 +59,8 @@ class StreamingClient:
         self.max_body_bytes = max_body_bytes
         self.in_flight = 0
         self.most_in_flight = 0
+        self._open: dict[str, Exchange] = {}
+        self._progress_at: float | None = None
         self._http = httpx.AsyncClient(
             transport=transport,
             headers={**_HEADERS, **(headers or {})},
@@ -91,9 +94,23 @@ class StreamingClient:
             max_body_bytes=self.max_body_bytes,
             now=asyncio.get_running_loop().time,
         )
-        with self._one_more_in_flight():
+        with self._one_more_in_flight(request_id, exchange):
             end = await self._carry_out(request, exchange)
-        return exchange.record(end.transport_end, deadline=end.deadline)
+        record = exchange.record(end.transport_end, deadline=end.deadline)
+        if end.transport_end is TransportEnd.CLEAN_EOF and record.http_status == HTTPStatus.OK:
+            self._progress_at = asyncio.get_running_loop().time()
+        return record
+
+    @property
+    def open_exchanges(self) -> Mapping[str, Exchange]:
+        """By the ids of their requests."""
+        return self._open
+
+    def progress_at(self) -> float | None:
+        """When any answer last made progress, on the event loop's clock; None before the first."""
+        moments = [exchange.progress_at() for exchange in self._open.values()]
+        known = [moment for moment in (*moments, self._progress_at) if moment is not None]
+        return max(known, default=None)
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -110,13 +127,17 @@ class StreamingClient:
         await self.aclose()
 
     @contextmanager
-    def _one_more_in_flight(self) -> Iterator[None]:
+    def _one_more_in_flight(self, request_id: str, exchange: Exchange) -> Iterator[None]:
+        self._open[request_id] = exchange
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             yield
         finally:
             self.in_flight -= 1
+            if (progress_at := exchange.progress_at()) is not None:
+                self._progress_at = max(progress_at, self._progress_at or progress_at)
+            self._open.pop(request_id, None)
 
     async def _carry_out(self, request: httpx.Request, exchange: Exchange) -> "_End":
         try:

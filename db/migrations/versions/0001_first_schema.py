@@ -192,6 +192,7 @@ def upgrade() -> None:
         sa.Column("verification", sa.JSON(), nullable=False),
         sa.Column("exposure", sa.JSON(), nullable=False),
         sa.Column("client_health", sa.JSON(), nullable=False),
+        sa.Column("wedge_facts", sa.JSON(), nullable=False),
         sa.CheckConstraint(
             "state IN ('planned', 'applying', 'verifying', 'warming', 'driving', 'settling', 'done', 'stopped', 'failed', 'invalid')",
             name=op.f("ck_run_state_known"),
@@ -346,7 +347,7 @@ def upgrade() -> None:
         sa.Column("is_capped", sa.Boolean(), nullable=False),
         sa.Column("reads", sa.JSON(), nullable=False),
         sa.CheckConstraint(
-            "kind IN ('request', 'response', 'service_log', 'scrape', 'server_info')",
+            "kind IN ('request', 'response', 'service_log', 'scrape', 'server_info', 'wedge_metrics', 'wedge_server_info', 'wedge_loads', 'wedge_log_tail', 'wedge_in_flight', 'wedge_stacks', 'wedge_gpu')",
             name=op.f("ck_raw_kind_known"),
         ),
         sa.ForeignKeyConstraint(["run_id"], ["run.id"], name=op.f("fk_raw_run_id")),
