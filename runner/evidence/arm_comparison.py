@@ -76,7 +76,8 @@ class ArmComparison:
     """One-sided p-values. `..._evidence_only` leave silent sessions out and decide nothing.
 
     `tipping` is the correlation inside runs up to which the direction would hold, None where runs
-    repeat (then it is measured) or where it holds for none.
+    repeat (then it is measured) or where it holds for none. `surplus`: clean sessions that were
+    left out (`clean_surplus`).
     """
 
     after: ArmTotals
@@ -93,6 +94,7 @@ class ArmComparison:
     p_clean_down: float
     tipping: float | None
     silence_rose: bool
+    surplus: int = 0
 
 
 def compare_arms(

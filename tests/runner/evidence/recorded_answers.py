@@ -5,7 +5,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-CASES = Path(__file__).resolve().parents[2] / "data" / "cases"
+from runner.evidence.given_numbers import read_json
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+CASES = DATA / "cases"
+SENTENCES = DATA / "evidence" / "verdict_sentences.txt"
 
 
 @lru_cache
@@ -16,3 +20,10 @@ def statistics_vectors() -> dict[str, Any]:
 
 def table(case: str) -> dict[str, Any]:
     return next(each for each in statistics_vectors()["tables"] if each["id"] == case)
+
+
+@lru_cache
+def verdict_cases() -> dict[str, Any]:
+    """With the precision that the file gives its numbers."""
+    content: dict[str, Any] = read_json((CASES / "verdict_cases.json").read_text())
+    return content

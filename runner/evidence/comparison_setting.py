@@ -1,0 +1,40 @@
+"""How a comparison was made, as far as its counts do not tell: launches, order, checks, costs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runner.evidence.run_cost import RunCost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonSetting:
+    """Runs are named by their `label`. What is not known is left out, never guessed.
+
+    `scope` says what the claim is about ("C=80, stack testbed"). `launch_of`: runs of one launch
+    are one cluster; a run without an entry had its own. `order`: labels as the runs were started.
+    `sessions_planned`: how many each run was to have. `historical_rate`: what the fault was seen
+    at before, for planning. `ended_by_rule`: the stop rule, not an accident, left runs undone.
+    """
+
+    scope: str = ""
+    launch_of: Mapping[str, str] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    order_is_random: bool | None = None
+    sessions_planned: Mapping[str, int] = field(default_factory=dict)
+    undeclared_differences: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+    is_versus_concurrent: bool = True
+    ended_by_rule: bool = False
+    historical_rate: float | None = None
+    each_run: RunCost | None = None
+
+
+def undeclared_differences(
+    after: Mapping[str, str], before: Mapping[str, str], *, declared: frozenset[str]
+) -> tuple[str, ...]:
+    """Entries of two fingerprints that differ although no declared factor says so, by name."""
+    return tuple(
+        f"{name}: {after.get(name, 'absent')} v {before.get(name, 'absent')}"
+        for name in sorted(after.keys() | before.keys())
+        if name not in declared and after.get(name) != before.get(name)
+    )

@@ -1,0 +1,49 @@
+"""What runs cost in launches, wall time and GPU minutes, from what one run takes."""
+
+from dataclasses import dataclass
+
+from runner.evidence.wording import duration_text, rounded
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """Measured or assumed times of one run, and how many GPUs it holds (0: none)."""
+
+    launch_s: float
+    drive_s: float
+    gpus: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """`wall_s` is None where nobody said what a run takes."""
+
+    launches: int
+    sessions: int
+    wall_s: float | None = None
+    gpu_minutes: float | None = None
+
+    def __str__(self) -> str:
+        if self.launches == 0:
+            return "no run"
+        parts = [
+            f"{self.launches:,} run{'s' if self.launches > 1 else ''}",
+            f"{self.sessions:,} sessions",
+        ]
+        if self.wall_s is not None:
+            parts.append(duration_text(self.wall_s))
+        if self.gpu_minutes:
+            parts.append(f"{rounded(self.gpu_minutes, 0)} GPU minutes")
+        return ", ".join(parts)
+
+
+NO_COST = Cost(0, 0, 0.0, 0.0)
+
+
+def cost_of(runs: int, *, sessions: int, each: RunCost | None, launches: int | None = None) -> Cost:
+    """Of `runs` runs of so many sessions; `launches` where runs share some."""
+    started = runs if launches is None else launches
+    if each is None:
+        return Cost(started, runs * sessions)
+    wall_s = started * each.launch_s + runs * each.drive_s
+    return Cost(started, runs * sessions, wall_s, wall_s / 60 * each.gpus)

@@ -1,0 +1,220 @@
+"""What a reader must know beside the verdict: on what it rests, and what it leaves open."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from db.vocabulary import Headline, RunFlag
+from runner.evidence.arm_comparison import ArmComparison
+from runner.evidence.arm_evidence import ArmEvidence
+from runner.evidence.comparison_setting import ComparisonSetting
+from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.elimination_process import wedge_rate_limit
+from runner.evidence.lower_rate import LowerRateMethod
+from runner.evidence.number_words import counted_text, rho_text, share_text
+from runner.evidence.verdict_decision import Decision
+
+
+class CaveatKind(StrEnum):
+    EXPLORATORY = "exploratory"
+    INTERIM = "interim"
+    SEVERAL_HYPOTHESES = "several_hypotheses"
+    ORDER_NOT_RANDOMISED = "order_not_randomised"
+    HISTORICAL_CONTROL = "historical_control"
+    SHARED_LAUNCHES = "shared_launches"
+    RUNS_DIFFER = "runs_differ"
+    STOPPED_EARLY = "stopped_early"
+    MOSTLY_SILENT = "mostly_silent"
+    SURPLUS_LEFT_OUT = "surplus_left_out"
+    WEDGES_LEFT_OPEN = "wedges_left_open"
+    HARNESS_ERRORS = "harness_errors"
+    SERVER_DIED = "server_died"
+    NOT_DRAINED = "not_drained"
+    FLUSH_REFUSED = "flush_refused"
+    RECORD_CAPPED = "record_capped"
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    kind: CaveatKind
+    text: str
+
+
+_FLAGS = {
+    RunFlag.SERVER_DIED: (CaveatKind.SERVER_DIED, "the server died"),
+    RunFlag.NOT_DRAINED: (CaveatKind.NOT_DRAINED, "the server had not drained at the end"),
+    RunFlag.FLUSH_REFUSED: (CaveatKind.FLUSH_REFUSED, "the cache flush was refused"),
+    RunFlag.RECORD_CAPPED: (CaveatKind.RECORD_CAPPED, "the raw record was capped"),
+}
+_MOSTLY = 0.5
+
+
+def caveats_of(
+    arm: ArmEvidence,
+    versus: ArmEvidence,
+    *,
+    rule: DecisionRule,
+    setting: ComparisonSetting,
+    hypotheses: int,
+) -> tuple[Caveat, ...]:
+    """Those that hold whatever the numbers are."""
+    return (
+        *_of_the_plan(rule, setting, hypotheses=hypotheses),
+        *_of_the_order(arm, versus, setting),
+        *_of_the_runs(arm),
+        *_of_the_runs(versus),
+    )
+
+
+def caveats_of_numbers(
+    comparison: ArmComparison,
+    decision: Decision,
+    *,
+    arm: ArmEvidence,
+    versus: ArmEvidence,
+    rule: DecisionRule,
+) -> tuple[Caveat, ...]:
+    return tuple(_of_the_numbers(comparison, decision, arm, versus, rule))
+
+
+def basis_sentence(comparison: ArmComparison, *, rule: DecisionRule) -> str:
+    """Runs, method and the correlation that was assumed."""
+    runs = f"{counted_text(len(comparison.after.launches), 'run')} after, "
+    runs += f"{len(comparison.before.launches):,} before"
+    rho = rho_text(comparison.rho)
+    assumed = "estimated" if comparison.icc == comparison.rho else "assumed"
+    if rule.ending is Ending.DECIDED:
+        return (
+            f"Basis: {runs}; e-values by run pairs, valid for any ICC up to "
+            f"{rho_text(rule.rho_max)}; ICC {rho} {assumed} for the limit."
+        )
+    if comparison.method is LowerRateMethod.CORRELATED_SESSIONS:
+        return (
+            f"Basis: {runs}; with one run in an arm run-to-run variation cannot be measured, ICC "
+            f"{rho} {assumed} (Boschloo's test on correlated sessions)."
+        )
+    if comparison.method is LowerRateMethod.RUN_RATES:
+        return (
+            f"Basis: {runs}; with six runs an arm the t test on run rates decides; ICC {rho} "
+            f"{assumed} for the limit."
+        )
+    return (
+        f"Basis: {runs}; the larger p-value of Boschloo's test on sessions and the t test on run "
+        f"rates; ICC {rho} {assumed} for the limit."
+    )
+
+
+def _of_the_plan(
+    rule: DecisionRule, setting: ComparisonSetting, *, hypotheses: int
+) -> Iterator[Caveat]:
+    if not rule.is_registered:
+        yield Caveat(
+            CaveatKind.EXPLORATORY,
+            "Exploratory: the prediction was not registered before the first run, so both "
+            "directions share alpha.",
+        )
+    if hypotheses > 1:
+        yield Caveat(
+            CaveatKind.SEVERAL_HYPOTHESES,
+            f"One of {hypotheses} hypotheses of this campaign; p-values are adjusted (Holm).",
+        )
+    if not setting.is_versus_concurrent:
+        yield Caveat(
+            CaveatKind.HISTORICAL_CONTROL,
+            "The arm compared with ran in another campaign: a historical control. One concurrent "
+            "control run is needed.",
+        )
+    if setting.ended_by_rule:
+        yield Caveat(
+            CaveatKind.STOPPED_EARLY,
+            "The stop rule ended the runs; a run that it cut short gives no usable rate.",
+        )
+
+
+def _of_the_order(
+    arm: ArmEvidence, versus: ArmEvidence, setting: ComparisonSetting
+) -> Iterator[Caveat]:
+    if setting.order_is_random is False or _is_one_arm_first(arm, versus, setting):
+        yield Caveat(
+            CaveatKind.ORDER_NOT_RANDOMISED,
+            "Order: not randomised. Drift of the machine may pass for an effect of the arm.",
+        )
+    launches = {setting.launch_of.get(run.label, run.label) for run in (*arm.done, *versus.done)}
+    runs = len(arm.done) + len(versus.done)
+    if len(launches) < runs:
+        yield Caveat(
+            CaveatKind.SHARED_LAUNCHES,
+            f"{runs} runs in {len(launches)} starts of the servers: runs that share one count as "
+            "one.",
+        )
+
+
+def _is_one_arm_first(arm: ArmEvidence, versus: ArmEvidence, setting: ComparisonSetting) -> bool:
+    """Whether all runs of one arm came before all of the other, with two runs at least in each."""
+    place = {label: i for i, label in enumerate(setting.order)}
+    first, second = (
+        [place[run.label] for run in each.done if run.label in place] for each in (arm, versus)
+    )
+    if min(len(first), len(second)) < 2:
+        return False
+    return max(first) < min(second) or max(second) < min(first)
+
+
+def _of_the_runs(arm: ArmEvidence) -> Iterator[Caveat]:
+    if arm.counts.harness_errors:
+        sessions = counted_text(arm.counts.harness_errors, "session")
+        yield Caveat(
+            CaveatKind.HARNESS_ERRORS,
+            f"{arm.name}: {sessions} failed by our own fault, in no rate.",
+        )
+    for flag, (kind, what) in _FLAGS.items():
+        labels = ", ".join(run.label for run in arm.flagged(flag))
+        if labels:
+            yield Caveat(kind, f"{arm.name}: {what} ({labels}).")
+
+
+def _of_the_numbers(
+    comparison: ArmComparison,
+    decision: Decision,
+    arm: ArmEvidence,
+    versus: ArmEvidence,
+    rule: DecisionRule,
+) -> Iterator[Caveat]:
+    after = comparison.after
+    if after.silent_share > _MOSTLY:
+        yield Caveat(CaveatKind.MOSTLY_SILENT, _mostly_silent(comparison))
+    if comparison.surplus:
+        yield Caveat(
+            CaveatKind.SURPLUS_LEFT_OUT,
+            f"Judged without {counted_text(comparison.surplus, 'clean session')} of runs of "
+            "another size; a clean session more never weakens a confirmation.",
+        )
+    if comparison.icc is not None and comparison.icc > rule.rho_single:
+        yield Caveat(
+            CaveatKind.RUNS_DIFFER,
+            f"Runs of one arm differ more than chance (ICC {rho_text(comparison.icc)}): find what "
+            "changes from run to run.",
+        )
+    if decision.headline is Headline.CONFIRMED and arm.wedges == 0:
+        runs = len(after.launches)
+        yield Caveat(
+            CaveatKind.WEDGES_LEFT_OPEN,
+            f"No wedge in {counted_text(runs, 'run')} still leaves room for up to "
+            f"{share_text(wedge_rate_limit(runs))} of runs to wedge.",
+        )
+
+
+def _mostly_silent(comparison: ArmComparison) -> str:
+    after = comparison.after
+    if after.evidence == 0:
+        return "No session of the changed arm gave evidence."
+    corrupt = (
+        f"All {after.evidence:,} sessions that gave evidence were corrupt"
+        if after.corrupt == after.evidence
+        else f"{after.corrupt:,} of the {after.evidence:,} sessions that gave evidence were corrupt"
+    )
+    return (
+        f"{corrupt}. Neither {after.corrupt:,} of {after.evidence:,} nor {after.corrupt:,} of "
+        f"{after.sessions:,} is a rate: corrupt sessions end first and clean ones last, so that a "
+        "run that was cut short can hide most of its corruption."
+    )

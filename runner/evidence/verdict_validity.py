@@ -1,0 +1,97 @@
+"""Whether two arms may be compared at all: what must be right before any statistics."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from db.vocabulary import RunFlag
+from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
+from runner.evidence.comparison_setting import ComparisonSetting
+from runner.evidence.silent_sessions import LaunchCounts
+from runner.evidence.verdict_decision import ReasonCode
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One reason, and the sentence part that says it."""
+
+    code: ReasonCode
+    text: str
+
+
+def invalidities(
+    arm: ArmEvidence, versus: ArmEvidence, *, setting: ComparisonSetting
+) -> tuple[Doubt, ...]:
+    """What makes the evidence of either arm no evidence. Missing runs are not among it."""
+    return tuple(_invalidities(arm, versus, setting))
+
+
+def missing_runs(
+    arm: ArmEvidence, versus: ArmEvidence, *, setting: ComparisonSetting
+) -> tuple[Doubt, ...]:
+    """None where the stop rule left them undone, unless an arm has no session at all."""
+    return tuple(
+        Doubt(ReasonCode.RUNS_MISSING, _missing_text(each))
+        for each in (arm, versus)
+        if (each.missing and not setting.ended_by_rule) or not has_sessions(each)
+    )
+
+
+def has_sessions(arm: ArmEvidence) -> bool:
+    return any(run.counts.all for run in arm.done)
+
+
+def launches_of(arm: ArmEvidence, *, setting: ComparisonSetting) -> tuple[LaunchCounts, ...]:
+    """Counts by launch, in the order of the first run of each."""
+    grouped: dict[str, list[RunEvidence]] = {}
+    for run in arm.done:
+        grouped.setdefault(setting.launch_of.get(run.label, f"run {run.label}"), []).append(run)
+    return tuple(
+        LaunchCounts(
+            clean=sum(run.counts.not_corrupt for run in runs),
+            corrupt=sum(run.counts.corrupt for run in runs),
+            silent=sum(run.counts.silent for run in runs),
+        )
+        for runs in grouped.values()
+    )
+
+
+def _invalidities(
+    arm: ArmEvidence, versus: ArmEvidence, setting: ComparisonSetting
+) -> Iterator[Doubt]:
+    if setting.undeclared_differences:
+        text = f"the arms also differ in {', '.join(setting.undeclared_differences)}"
+        yield Doubt(ReasonCode.INVALID_DIFFERENCES, text)
+    if setting.unverified:
+        text = f"not verified: {', '.join(setting.unverified)}"
+        yield Doubt(ReasonCode.INVALID_UNVERIFIED, text)
+    for each in (arm, versus):
+        saturated = _labels(each.flagged(RunFlag.CLIENT_SATURATED))
+        if saturated:
+            text = f"{each.name}: the client was too slow to measure ({saturated})"
+            yield Doubt(ReasonCode.INVALID_SATURATED, text)
+        unused = _labels(each.flagged(RunFlag.NOT_EXERCISED))
+        if unused:
+            text = f"{each.name}: a path that its levels switch was not used ({unused})"
+            yield Doubt(ReasonCode.INVALID_NOT_EXERCISED, text)
+        wrong = _labels(tuple(run for run in each.done if not _adds_up(run, setting)))
+        if wrong:
+            text = f"{each.name}: sessions planned and ended differ ({wrong})"
+            yield Doubt(ReasonCode.INVALID_COUNTS, text)
+
+
+def _adds_up(run: RunEvidence, setting: ComparisonSetting) -> bool:
+    planned = setting.sessions_planned.get(run.label)
+    ended = run.counts.all + run.counts.harness_errors
+    if planned is None or ended == planned:
+        return True
+    return setting.ended_by_rule and ended < planned
+
+
+def _missing_text(arm: ArmEvidence) -> str:
+    if arm.done and not has_sessions(arm):
+        return f"no session of {arm.name} says anything of the server"
+    return f"{arm.missing} of {arm.blocks} runs of {arm.name} missing"
+
+
+def _labels(runs: tuple[RunEvidence, ...]) -> str:
+    return ", ".join(run.label for run in runs)

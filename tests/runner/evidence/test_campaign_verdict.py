@@ -1,0 +1,341 @@
+import json
+from itertools import product
+
+import pytest
+
+from db.vocabulary import Availability, Direction, Elimination, Headline, RunFlag, RunState
+from runner.evidence.campaign_verdict import judge_campaign
+from runner.evidence.comparison_setting import ComparisonSetting, undeclared_differences
+from runner.evidence.decision_rule import ClaimKind, DecisionRule, Ending
+from runner.evidence.silent_sessions import SilentPolicy
+from runner.evidence.verdict_caveats import CaveatKind
+from runner.evidence.verdict_decision import ReasonCode
+from tests.runner.evidence.arms import arm, run
+from tests.runner.evidence.verdicts import FAULTY, Run, arm_of, question_of, verdict_of
+
+CLEAN: list[Run] = [(80, 0, 0)] * 3
+
+
+def test_clean_runs_beside_a_faulty_arm_confirm() -> None:
+    verdict = verdict_of(CLEAN)
+
+    assert verdict.headline is Headline.CONFIRMED
+    assert verdict.reasons == ()
+    assert "does not show that the rate is zero" in verdict.sentence
+
+
+def test_one_corrupt_session_refutes_however_many_are_clean() -> None:
+    verdict = verdict_of([(79, 1, 0), *[(80, 0, 0)] * 5], [(40, 40, 0)] * 6)
+
+    assert verdict.elimination is Elimination.REFUTED
+    assert verdict.headline is Headline.IMPROVED_NOT_ELIMINATED
+
+
+def test_a_wedge_alone_refutes_and_does_not_make_an_improvement() -> None:
+    verdict = verdict_of(arm_of(CLEAN, wedges=1))
+
+    assert verdict.headline is Headline.REFUTED
+    assert verdict.direction is Direction.LOWER
+    assert verdict.reason_codes == {"criterion wedges == 0 failed (1 seen)"}
+    assert "1 wedge was seen" in verdict.sentence and "Corruption was lower" not in verdict.sentence
+
+
+def test_wedges_that_nobody_counted_are_not_taken_for_none() -> None:
+    verdict = verdict_of(arm_of(CLEAN, wedges=None))
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert ReasonCode.ELIMINATION_NOT_COUNTED in verdict.reason_codes
+    assert verdict_of(arm_of(CLEAN, wedges=None), predict="corrupt == 0").headline is (
+        Headline.CONFIRMED
+    )
+
+
+def test_a_prediction_that_says_nothing_of_corruption_confirms_nothing() -> None:
+    verdict = verdict_of(CLEAN, predict="wedges == 0")
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert ReasonCode.ELIMINATION_NOT_PREDICTED in verdict.reason_codes
+
+
+def test_a_few_benign_silences_are_borne_and_named() -> None:
+    verdict = verdict_of([(80, 0, 0), (79, 0, 1), (79, 0, 1)], [(68, 12, 0), (67, 12, 1)] * 2)
+
+    assert verdict.comparison is not None
+    assert verdict.comparison.limits.policy is SilentPolicy.JUMP_TO_BASELINE
+    assert verdict.headline is Headline.CONFIRMED
+
+
+def test_more_silence_than_before_withholds_the_confirmation() -> None:
+    verdict = verdict_of([(77, 0, 3)] * 3, [(56, 24, 0)] * 3)
+
+    assert verdict.availability is Availability.WORSE
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert ReasonCode.SILENCE_ROSE in verdict.reason_codes
+
+
+def test_without_a_control_that_failed_nothing_is_confirmed() -> None:
+    verdict = verdict_of(CLEAN, [(80, 0, 0)] * 3)
+
+    assert verdict.elimination is Elimination.CONFIRMED
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert ReasonCode.DIRECTION_NOT_REPRODUCED in verdict.reason_codes
+
+
+# --- comparisons that do not hold, before any statistics
+
+
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [
+        (
+            ComparisonSetting(undeclared_differences=("model: a v b",)),
+            ReasonCode.INVALID_DIFFERENCES,
+        ),
+        (ComparisonSetting(unverified=("after: host_pool",)), ReasonCode.INVALID_UNVERIFIED),
+        (ComparisonSetting(sessions_planned={"after 2": 90}), ReasonCode.INVALID_COUNTS),
+    ],
+)
+@pytest.mark.parametrize("after", [CLEAN, [(70, 10, 0)] * 3])
+def test_an_invalid_comparison_is_told_before_any_statistics(
+    after: list[Run], setting: ComparisonSetting, code: ReasonCode
+) -> None:
+    verdict = verdict_of(after, setting=setting)
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert verdict.comparison is None
+    assert verdict.reason_codes == {code}
+    assert verdict.experiments[0].text.startswith("Put right")
+
+
+@pytest.mark.parametrize(
+    ("flag", "code"),
+    [
+        (RunFlag.CLIENT_SATURATED, ReasonCode.INVALID_SATURATED),
+        (RunFlag.NOT_EXERCISED, ReasonCode.INVALID_NOT_EXERCISED),
+    ],
+)
+@pytest.mark.parametrize("flagged", ["after", "before"])
+def test_a_flag_that_spoils_evidence_spoils_it_in_either_arm(
+    flag: RunFlag, code: ReasonCode, flagged: str
+) -> None:
+    arms = {"after": CLEAN, "before": FAULTY}
+    made = {
+        name: arm_of(runs, name=name, flags=(flag,) if name == flagged else ())
+        for name, runs in arms.items()
+    }
+
+    verdict = verdict_of(made["after"], made["before"])
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert verdict.reason_codes == {code}
+    assert flagged in verdict.sentence
+
+
+def test_corruption_in_an_invalid_comparison_is_mentioned_all_the_same() -> None:
+    verdict = verdict_of(arm_of([(75, 5, 0)] * 3, flags=(RunFlag.NOT_EXERCISED,)))
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert "15 corrupt sessions were seen" in verdict.sentence
+
+
+def test_open_runs_allow_only_that_a_criterion_already_failed() -> None:
+    open_clean = verdict_of(arm_of(CLEAN, blocks=4))
+    open_corrupt = verdict_of(arm_of([(60, 20, 0)] * 3, blocks=4))
+
+    assert open_clean.headline is Headline.INCONCLUSIVE
+    assert open_clean.reason_codes == {ReasonCode.RUNS_MISSING}
+    assert open_corrupt.headline is Headline.REFUTED
+    assert open_corrupt.direction is Direction.UNCLEAR
+    assert open_corrupt.comparison is None
+    assert CaveatKind.INTERIM in {caveat.kind for caveat in open_corrupt.caveats}
+
+
+def test_a_stopped_run_is_missing_and_its_sessions_count_for_nothing() -> None:
+    stopped = run({"leak": 9}, block=3, label="after 3", state=RunState.STOPPED)
+    after = arm(*arm_of([(80, 0, 0)] * 2).done, stopped, blocks=3)
+
+    verdict = verdict_of(after)
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert verdict.reason_codes == {ReasonCode.RUNS_MISSING}
+
+
+def test_an_arm_without_any_run_is_no_arm() -> None:
+    verdict = verdict_of(arm_of([], blocks=3))
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert "3 of 3 runs of after missing" in verdict.sentence
+
+
+def test_differences_that_no_factor_declares_are_found_by_name() -> None:
+    after = {"model": "a", "host_pool": "dtype", "image": "1.2"}
+    before = {"model": "a", "host_pool": "fp8", "image": "1.3", "extra": "x"}
+
+    assert undeclared_differences(after, before, declared=frozenset({"host_pool"})) == (
+        "extra: absent v x",
+        "image: 1.2 v 1.3",
+    )
+
+
+# --- clusters, order, registration
+
+
+def test_runs_that_share_a_launch_are_one_cluster() -> None:
+    shared = ComparisonSetting(launch_of={f"after {i}": "L1" for i in (1, 2, 3)})
+
+    verdict = verdict_of(CLEAN, setting=shared)
+
+    assert verdict.comparison is not None
+    assert [x.sessions for x in verdict.comparison.after.launches] == [240]
+    assert verdict.comparison.rho == 0.05
+    assert CaveatKind.SHARED_LAUNCHES in {caveat.kind for caveat in verdict.caveats}
+
+
+@pytest.mark.parametrize(
+    ("order", "is_noted"),
+    [
+        (("after 1", "after 2", "after 3", "before 1", "before 2"), True),
+        (("after 1", "before 1", "before 2", "after 2", "after 3"), False),
+        ((), False),
+    ],
+)
+def test_an_arm_that_ran_wholly_before_the_other_is_noted(
+    order: tuple[str, ...], is_noted: bool
+) -> None:
+    verdict = verdict_of(CLEAN, setting=ComparisonSetting(order=order))
+
+    kinds = {caveat.kind for caveat in verdict.caveats}
+    assert (CaveatKind.ORDER_NOT_RANDOMISED in kinds) is is_noted
+
+
+def test_what_was_not_registered_is_exploratory_and_shares_alpha() -> None:
+    single = [(80, 0, 0)], [(68, 12, 0)]
+
+    registered = verdict_of(*single)
+    exploratory = verdict_of(*single, rule=DecisionRule(is_registered=False))
+
+    assert registered.direction is Direction.LOWER
+    assert exploratory.direction is Direction.UNCLEAR
+    assert exploratory.is_exploratory
+    assert exploratory.sentence.startswith("Exploratory: ")
+
+
+def test_a_control_of_another_day_is_called_historical() -> None:
+    verdict = verdict_of(CLEAN, setting=ComparisonSetting(is_versus_concurrent=False))
+
+    assert CaveatKind.HISTORICAL_CONTROL in {caveat.kind for caveat in verdict.caveats}
+
+
+def test_our_own_failures_are_listed_and_stand_in_no_rate() -> None:
+    after = arm(
+        *[
+            run({"done": 78, "harness_error": 2}, block=block, label=f"after {block}", wedges=0)
+            for block in (1, 2, 3)
+        ]
+    )
+
+    verdict = verdict_of(after)
+
+    assert verdict.comparison is not None and verdict.comparison.after.sessions == 234
+    assert any("6 sessions failed by our own fault" in caveat.text for caveat in verdict.caveats)
+
+
+# --- other claims and endings
+
+
+def test_a_claim_to_reduce_is_held_by_direction_and_broken_by_a_rate_above_the_prediction() -> None:
+    rule = DecisionRule(claim=ClaimKind.REDUCE, predicted_rate=0.06)
+    before = [(68, 12, 0), (66, 14, 0), (69, 11, 0)]
+
+    lower = verdict_of([(77, 3, 0)] * 3, before, predict="corrupt <= 99", rule=rule)
+    above = verdict_of([(66, 14, 0)] * 3, before, predict="corrupt <= 99", rule=rule)
+    higher = verdict_of([(40, 40, 0)] * 3, before, predict="corrupt <= 199", rule=rule)
+    unclear = verdict_of(
+        [(73, 7, 0), (68, 12, 0), (76, 4, 0)], before, predict="corrupt <= 99", rule=rule
+    )
+
+    assert [v.headline for v in (lower, above, higher, unclear)] == [
+        Headline.CONFIRMED,
+        Headline.REFUTED,
+        Headline.WORSE,
+        Headline.INCONCLUSIVE,
+    ]
+    assert "predicted rate of 6.0" in above.sentence
+
+
+def test_corruption_within_the_background_of_a_known_good_arm_does_not_refute() -> None:
+    after: list[Run] = [(79, 1, 0), (80, 0, 0), (79, 1, 0)]
+
+    strict = verdict_of(after)
+    tolerant = verdict_of(after, rule=DecisionRule(background=0.01))
+
+    assert strict.elimination is Elimination.REFUTED
+    assert tolerant.elimination is Elimination.CONFIRMED
+    assert tolerant.sentence.startswith("2 corrupt in 240 sessions")
+
+
+def test_a_run_that_its_first_corrupt_session_ended_shows_no_direction() -> None:
+    rule = DecisionRule(ending=Ending.FIRST_CORRUPT)
+    setting = ComparisonSetting(ended_by_rule=True, sessions_planned={"after 1": 80})
+    after = arm_of([(2, 1, 0)], blocks=3)
+
+    verdict = verdict_of(after, setting=setting, rule=rule)
+
+    assert verdict.headline is Headline.REFUTED
+    assert verdict.reason_codes == {
+        "criterion corruption == 0 failed (1 seen)",
+        ReasonCode.DIRECTION_STOPPED_EARLY,
+    }
+
+
+def test_an_answer_reached_by_watching_is_carried_by_e_values() -> None:
+    rule = DecisionRule(ending=Ending.DECIDED)
+    setting = ComparisonSetting(ended_by_rule=True)
+
+    enough = verdict_of(CLEAN[:2], FAULTY, rule=rule, setting=setting)
+    too_few = verdict_of(CLEAN[:1], FAULTY[:1], rule=rule, setting=setting)
+
+    assert enough.headline is Headline.CONFIRMED
+    assert "e = " in enough.answers.direction
+    assert too_few.direction is Direction.UNCLEAR
+
+
+def test_several_hypotheses_share_the_risk_of_a_false_claim() -> None:
+    single = question_of([(80, 0, 0)], [(68, 12, 0)])
+
+    alone = judge_campaign({"a": single})["a"]
+    among = judge_campaign({"a": single, "b": question_of([(70, 10, 0)], [(70, 10, 0)])})["a"]
+
+    assert alone.direction is Direction.LOWER
+    assert among.direction is Direction.UNCLEAR
+    assert CaveatKind.SEVERAL_HYPOTHESES in {caveat.kind for caveat in among.caveats}
+
+
+def test_from_six_runs_an_arm_on_the_sentence_says_that_run_rates_decide() -> None:
+    verdict = verdict_of([(80, 0, 0)] * 6, [(70, 10, 0), (68, 12, 0)] * 3)
+
+    assert "t test on run rates decides" in verdict.basis
+    assert verdict.headline is Headline.CONFIRMED
+
+
+# --- the record
+
+
+def test_all_that_it_was_made_from_can_be_stored_as_json() -> None:
+    for after, before in product(([(0, 5, 75)], CLEAN), (FAULTY, [(80, 0, 0)])):
+        verdict = verdict_of(after, before)
+        stored = json.loads(json.dumps(verdict.inputs))
+        assert stored["predict"] == "corrupt == 0 and wedges == 0"
+        assert [each["corrupt"] for each in stored["arm"]["runs"]] == [k for _, k, _ in after]
+        assert stored["rule"]["tolerate"] == 0.05
+
+
+def test_unequal_clean_runs_do_not_talk_a_confirmation_away() -> None:
+    runs: list[Run] = [(60, 0, 0), (80, 0, 0)]
+    before: list[Run] = [(104, 4, 0), (74, 6, 0), (53, 7, 0), (76, 4, 0)]
+
+    confirmed = verdict_of(runs, before)
+    with_one_more = verdict_of([*runs, (1, 0, 0)], before)
+
+    assert confirmed.headline is with_one_more.headline is Headline.CONFIRMED
+    assert CaveatKind.SURPLUS_LEFT_OUT in {caveat.kind for caveat in with_one_more.caveats}
