@@ -33,6 +33,18 @@ class StopRule(StrEnum):
     FIRST_CORRUPT = "first_corrupt"
 
 
+class OnWedge(StrEnum):
+    """How a campaign goes on after a wedge, once its black box is filled.
+
+    `restart`: the run ends there, and the next one gets servers of its own. `stop`: the campaign
+    ends there, so that somebody can look.
+    """
+
+    RECORD = "record"
+    RESTART = "restart"
+    STOP = "stop"
+
+
 class Deadlines(Shape):
     """How long the client waits, in seconds; each ends a session that would hang."""
 
@@ -146,6 +158,9 @@ class Campaign:
     schedule: Schedule
     corrupt: tuple[Outcome, ...]
     stop: StopRule
+    on_wedge: OnWedge
+    longest_pause_s: float | None  # None: by the deadlines of the workload
+    notify: tuple[str, ...]  # a command and its arguments; empty: nobody is told
     hypotheses: tuple[Hypothesis, ...]
     source_path: str
     source_text: str

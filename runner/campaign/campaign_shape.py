@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from db.vocabulary import Outcome
-from runner.campaign.campaign import Schedule, StopRule, Workload
+from runner.campaign.campaign import OnWedge, Schedule, StopRule, Workload
 from runner.campaign.file_shape import Level, LevelValue, Name, Shape, Text, level_text
 
 DEFAULT_CORRUPT = (Outcome.LEAK, Outcome.MALFORMED, Outcome.DEGENERATE)
@@ -65,6 +65,9 @@ class CampaignShape(Shape):
     schedule: Schedule = Schedule()
     corrupt: tuple[Name, ...] = Field(default=DEFAULT_CORRUPT, min_length=1)
     stop: Annotated[StopRule, Field(strict=False)] = StopRule.FIXED
+    on_wedge: Annotated[OnWedge, Field(strict=False)] = OnWedge.RECORD
+    longest_pause_s: float | None = Field(default=None, gt=0, le=86_400)
+    notify: tuple[Text, ...] = ()
     hypotheses: tuple[HypothesisShape, ...] = ()
 
 

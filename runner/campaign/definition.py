@@ -18,7 +18,8 @@ def definition_key(campaign: Campaign, stack: Stack) -> str:
 def definition_of(campaign: Campaign, stack: Stack) -> dict[str, Any]:
     """All that decides what is measured and how it is judged, as JSON.
 
-    Left out is what only readers need: question, comments, layout, the place of the file.
+    Left out is what only readers need: question, comments, layout, the place of the file, and who
+    is notified.
     """
     return {
         "campaign": campaign.name,
@@ -29,6 +30,8 @@ def definition_of(campaign: Campaign, stack: Stack) -> dict[str, Any]:
         "schedule": campaign.schedule.model_dump(mode="json"),
         "corrupt": sorted(campaign.corrupt),
         "stop": campaign.stop,
+        "on_wedge": campaign.on_wedge,
+        "longest_pause_s": campaign.longest_pause_s,
         "hypotheses": [_hypothesis_definition(each) for each in campaign.hypotheses],
         "stack": stack.definition(campaign.factors),
     }
@@ -42,6 +45,7 @@ def run_key(campaign: Campaign, arm: Arm, block: int) -> str:
             "sessions": arm.sessions,
             "workload": campaign.workload.model_dump(mode="json", exclude={"sessions"}),
             "stop": campaign.stop,
+            "on_wedge": campaign.on_wedge,
             "block": block,
         }
     )

@@ -37,6 +37,7 @@ class Stack:
     model: str
     may_restart: bool
     services: Mapping[str, ServiceDefinition]
+    notify: tuple[str, ...]
     factors: Mapping[str, Mapping[str, LevelEffect]]
     source_path: str
     source_text: str
@@ -97,6 +98,7 @@ def stack_of(source: YamlSource) -> Stack:
         model=shape.model,
         may_restart=shape.may_restart,
         services=shape.services,
+        notify=shape.notify,
         factors={
             factor: {
                 level_text(level): LevelEffect() if effect is None else effect

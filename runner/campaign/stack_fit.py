@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from runner.campaign.campaign import CONCURRENCY, Campaign, RestartPolicy
+from runner.campaign.campaign import CONCURRENCY, Campaign, OnWedge, RestartPolicy
 from runner.campaign.campaign_checks import place_of_level
 from runner.campaign.config_problems import Problem, raise_problems
 from runner.campaign.file_shape import level_text
@@ -24,6 +24,10 @@ def _problems(campaign: Campaign, stack: Stack, source: YamlSource) -> Iterator[
         place = source.place_of_key(("schedule", "restart"))
         what = "this stack may not be restarted for a run"
         yield Problem(place, what, RestartPolicy.EVERY_RUN, (RestartPolicy.WHEN_NEEDED,))
+    if campaign.on_wedge is OnWedge.RESTART and not stack.may_restart:
+        place = source.place_of_value(("on_wedge",))
+        what = "this stack may not be restarted after a wedge"
+        yield Problem(place, what, OnWedge.RESTART, (OnWedge.RECORD, OnWedge.STOP))
     for factor in campaign.factors:
         if factor != CONCURRENCY:
             yield from _factor_problems(campaign, factor, stack, source)

@@ -152,4 +152,5 @@ class StackShape(Shape):
     model: Text
     may_restart: bool = False
     services: Mapping[Name, ServiceDefinition] = Field(min_length=1)
+    notify: tuple[Text, ...] = ()
     factors: Mapping[Name, Mapping[Level, LevelEffect | None]] = {}

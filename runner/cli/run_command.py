@@ -69,6 +69,8 @@ def _report(end: CampaignEnd, store: Store, *, as_json: bool) -> ExitStatus:
     if end.gave_up is not None:
         tell(f"gave up: {end.gave_up}")
         return ExitStatus.OUR_FAULT
+    if end.ended_at_wedge is not None:
+        tell(f"ended at the wedge of {end.ended_at_wedge}, as on_wedge: stop asks for")
     return exit_status(judged)
 
 

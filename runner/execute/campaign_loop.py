@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
@@ -14,9 +15,9 @@ from db.runs import interrupt_orphans, plan_runs
 from db.stack_lease import Holder
 from db.store import Store
 from db.tables import RunRow
-from db.vocabulary import RunState
+from db.vocabulary import RunFlag, RunState
 from db.workers import HEARTBEAT_S, liveness_now
-from runner.campaign.campaign import Arm, Campaign
+from runner.campaign.campaign import Arm, Campaign, OnWedge
 from runner.campaign.config_folder import shipped_event_files
 from runner.campaign.matrix import expand_arms
 from runner.campaign.stack_file import Stack
@@ -24,7 +25,8 @@ from runner.execute.campaign_registration import due_runs, new_campaign
 from runner.execute.held import held_by
 from runner.execute.launcher import Launcher
 from runner.execute.progress import ProgressListener, RunOfCampaign
-from runner.execute.run_lifecycle import Patience, RunSetting, execute_run
+from runner.execute.run_lifecycle import execute_run
+from runner.execute.run_setting import Patience, RunSetting
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import judge_hypotheses
 from runner.observe.event_catalogue import EventCatalogue, load_catalogue
@@ -35,11 +37,15 @@ LOG_FOLDER = "decisive-logs"
 
 @dataclass(frozen=True, slots=True)
 class CampaignEnd:
-    """`was_stopped`: a person or a signal asked for it. `gave_up`: why we did, if we did."""
+    """`was_stopped`: a person or a signal asked for it. `gave_up`: why we did, if we did.
+
+    `ended_at_wedge`: the run whose wedge ended the campaign, as its file asks for.
+    """
 
     campaign_id: int
     was_stopped: bool
     gave_up: str | None
+    ended_at_wedge: str | None = None
 
 
 async def run_campaign(
@@ -94,9 +100,9 @@ async def run_campaign(
                     catalogue=catalogue or load_catalogue(shipped_event_files()),
                     patience=patience or Patience(),
                 )
-                gave_up = await _run_all(_placed(missing, registered, campaign), setting)
+                end = await _run_all(_placed(missing, registered, campaign), setting)
     judge_hypotheses(store, campaign_id)
-    return CampaignEnd(campaign_id, stop.soft.is_set(), gave_up)
+    return CampaignEnd(campaign_id, stop.soft.is_set(), end.gave_up, end.wedged_run)
 
 
 def log_folder(store: Store) -> Path:
@@ -104,17 +110,25 @@ def log_folder(store: Store) -> Path:
     return (store.path.parent if store.path is not None else Path.cwd()) / LOG_FOLDER
 
 
-async def _run_all(runs: list[RunOfCampaign], setting: RunSetting) -> str | None:
-    """Why we gave up, or None. Runs that fail one after the other are no use to anybody."""
+class _EarlyEnd(NamedTuple):
+    gave_up: str | None = None
+    wedged_run: str | None = None
+
+
+async def _run_all(runs: list[RunOfCampaign], setting: RunSetting) -> _EarlyEnd:
+    """Whether and why we stop early. Runs that fail one after the other are no use to anybody."""
     failures = 0
     for run in runs:
         if setting.stop.soft.is_set():
-            return None
+            break
         row = await execute_run(run, setting)
+        if RunFlag.ENDED_AT_WEDGE in row.flags and setting.campaign.on_wedge is OnWedge.STOP:
+            return _EarlyEnd(wedged_run=f"r-{run.run_id}")
         failures = failures + 1 if row.state == RunState.FAILED else 0
         if failures >= MAX_FAILURES_IN_A_ROW:
-            return f"{failures} runs failed in a row, the last because {row.reason}"
-    return None
+            said = f"{failures} runs failed in a row, the last because {row.reason}"
+            return _EarlyEnd(gave_up=said)
+    return _EarlyEnd()
 
 
 def _placed(

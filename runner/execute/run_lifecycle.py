@@ -4,29 +4,22 @@ Whatever happens, the run ends in a state that says whether its evidence counts,
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
-
-import httpx
 
 from db.log_events import mark_own_cancellations
-from db.recorder import Recorder
 from db.runs import begin_run, flag_run, transition_run, write_run_facts
-from db.store import Store
 from db.tables import RunRow
 from db.vocabulary import RunFlag, RunState
-from runner.campaign.campaign import Campaign
-from runner.campaign.stack_file import Stack
+from db.wedges import mark_wedge_victims
 from runner.errors import RunInvalidError, StackError
-from runner.execute.launcher import LaunchedStack, Launcher
-from runner.execute.progress import ProgressListener, RunOfCampaign
+from runner.execute.launcher import LaunchedStack
+from runner.execute.progress import RunOfCampaign
 from runner.execute.run_counts import lines_of
+from runner.execute.run_setting import RunSetting
+from runner.execute.run_watch import RunWatch
 from runner.execute.session_drive import DriveRecord, SessionDrive
-from runner.execute.stop_request import StopRequest
-from runner.observe.event_catalogue import EventCatalogue
-from runner.observe.run_observer import ObservedService, RunObserver
 from runner.stacks.arm_proof import prove_arm
 from runner.stacks.cache_flush import flush_caches
 from runner.stacks.exposure import Exposure, measure_exposure
@@ -34,37 +27,12 @@ from runner.stacks.running_stack import RunningStack
 from runner.stacks.warm_up import warm_up
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a server may refuse a flush before a run, and take to drain after one."""
-
-    flush_s: float = 20.0
-    drain_s: float = 15.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSetting:
-    """What all runs of one campaign share."""
-
-    store: Store
-    recorder: Recorder
-    http: httpx.AsyncClient
-    campaign: Campaign
-    stack: Stack
-    launcher: Launcher
-    worker: str
-    stop: StopRequest
-    progress: ProgressListener
-    catalogue: EventCatalogue
-    patience: Patience = Patience()
-
-
 @dataclass(slots=True)
 class _Driven:
     """What was seen between the first session and the last."""
 
     record: DriveRecord
-    observer: RunObserver
+    watch: RunWatch
     wall_s: float = 0.0
     exposures: tuple[Exposure, ...] = ()
     flags: list[RunFlag] = field(default_factory=list)
@@ -104,7 +72,9 @@ class _RunLife:
         self._move(RunState.WARMING)
         await self._warming(launched.running)
         self._move(RunState.DRIVING)
-        self._driven = driven = self._observed(launched.running)
+        record = DriveRecord()
+        watch = RunWatch(self._run, self._setting, launched.running, record)
+        self._driven = driven = _Driven(record, watch)
         await self._driving(launched.running, driven)
         self._move(RunState.SETTLING)
         await self._settling(launched.running, driven)
@@ -153,30 +123,9 @@ class _RunLife:
             flag_run(setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)
             raise RunInvalidError(f"{refusal}; with no client this is a sign of stuck requests")
 
-    def _observed(self, running: RunningStack) -> _Driven:
-        setting = self._setting
-        services = [
-            ObservedService(
-                launch.name,
-                launch.metrics_url,
-                running.log_path(launch.name) if launch.writes_log else None,
-            )
-            for launch in running.launches
-        ]
-        observer = RunObserver(
-            run_id=self._run.run_id,
-            http=setting.http,
-            sink=setting.recorder.put,
-            clock=setting.store.clock,
-            services=services,
-            catalogue=setting.catalogue,
-            also_keep=_exposure_counters(setting.stack, self._run.arm.levels),
-        )
-        return _Driven(DriveRecord(), observer)
-
     async def _driving(self, running: RunningStack, driven: _Driven) -> None:
         setting = self._setting
-        halt = asyncio.Event()
+        halt, observer = driven.watch.halt, driven.watch.observer
         drive = SessionDrive(
             run_id=self._run.run_id,
             arm=self._run.arm,
@@ -189,11 +138,11 @@ class _RunLife:
             on_ended=lambda played: setting.progress.session_ended(self._run, played),
             record=driven.record,
         )
-        await driven.observer.look()
-        before = driven.observer.samples()
+        await observer.look()
+        before = observer.samples()
         began_s = setting.store.clock.monotonic_s()
         try:
-            async with _following(setting.stop.soft, halt), _watching(driven.observer):
+            async with _following(setting.stop.soft, halt), driven.watch.watching():
                 await drive.drive()
         finally:
             driven.wall_s = setting.store.clock.monotonic_s() - began_s
@@ -201,17 +150,20 @@ class _RunLife:
             setting.stack,
             self._run.arm.levels,
             before=before,
-            after=driven.observer.samples(),
+            after=observer.samples(),
         )
 
     async def _settling(self, running: RunningStack, driven: _Driven) -> None:
+        driven.flags += driven.watch.flags
         ended = running.ended_service()
-        if ended is not None:
+        if RunFlag.ENDED_AT_WEDGE in driven.flags:
+            self._setting.progress.note("the run ends at its wedge")
+        elif ended is not None:
             driven.flags.append(RunFlag.SERVER_DIED)
             self._setting.progress.note(f"{ended} during the run")
         elif await self._refuses_to_drain(running):
             driven.flags.append(RunFlag.NOT_DRAINED)
-        await driven.observer.look(is_last=True)
+        await driven.watch.observer.look(is_last=True)
         if any(not exposure.is_exercised for exposure in driven.exposures):
             driven.flags.append(RunFlag.NOT_EXERCISED)
         health = driven.record.health
@@ -231,47 +183,36 @@ class _RunLife:
 
     def _ending(self, driven: _Driven) -> tuple[RunState, str | None]:
         ended, planned = driven.record.progress.ended, self._run.arm.sessions
-        if ended < planned and not driven.record.met_first_corrupt:
+        is_cut = RunFlag.ENDED_AT_WEDGE in driven.flags or driven.record.met_first_corrupt
+        if ended < planned and not is_cut:
             return RunState.STOPPED, f"stopped after {ended} of {planned} sessions"
         return RunState.DONE, None
 
     def _write_facts(self, driven: _Driven) -> None:
         store, run_id = self._setting.store, self._run.run_id
-        ours = driven.record.own_cancellations
-        wedged = driven.observer.wedge_counts(ours)
+        watch = driven.watch
+        ours = watch.own_cancellations
+        wedged = watch.observer.wedge_counts(ours)
         health = driven.record.health
         write_run_facts(
             store,
             run_id,
             wall_s=driven.wall_s,
+            wedges=len(watch.wedges.tracker.spans),
+            wedge_facts=watch.facts(),
             wedge_lines=wedged.lines,
             wedge_requests=wedged.requests,
-            peak_running=driven.observer.peak_running,
+            peak_running=watch.observer.peak_running,
             exposure={"counters": [exposure.to_json() for exposure in driven.exposures]},
             client_health=health.to_json() if health is not None else {},
         )
         flag_run(store, run_id, *driven.flags)
         mark_own_cancellations(store, run_id, ours)
+        mark_wedge_victims(store, run_id)
 
     def _move(self, to: RunState) -> None:
         transition_run(self._setting.store, self._run.run_id, to)
         self._setting.progress.run_state(self._run, to)
-
-
-def _exposure_counters(stack: Stack, levels: Mapping[str, Any]) -> Sequence[str]:
-    return [check.counter for _, effect in stack.effects_of(levels) for check in effect.exercise]
-
-
-@asynccontextmanager
-async def _watching(observer: RunObserver) -> AsyncIterator[None]:
-    """The observer looks at the services while this is open, and once more at its end."""
-    stop = asyncio.Event()
-    task = asyncio.create_task(observer.watch(stop), name="observer")
-    try:
-        yield
-    finally:
-        stop.set()
-        await task
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from runner.campaign.campaign import Arm, Campaign, StopRule
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricsDialect
 from runner.judge.json_values import Json
+from runner.observe.stall_cohorts import Stall, stalls_of_reads
 from runner.sessions.agent_loop import SessionSettings
 from runner.sessions.chat_request import ChatRequest
 from runner.sessions.client_health import ClientHealth, HealthWatch
@@ -35,6 +36,8 @@ class DriveRecord:
     own_cancellations: set[str] = field(default_factory=set)
     health: ClientHealth | None = None
     met_first_corrupt: bool = False
+    client: StreamingClient | None = None
+    stalls: list[Stall] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,7 @@ class SessionDrive:
             transport=session_transport(),
             deadlines=workload.deadlines,
         )
+        self.record.client = client
         watch = HealthWatch(client)
         async with client, watch.watching():
             try:
@@ -114,6 +118,9 @@ class SessionDrive:
             for turn in played.turns
             if turn.record.transport_end is TransportEnd.CLIENT_DEADLINE
         }
+        for turn in played.turns:
+            sent_s = turn.started_at_us / 1e6
+            self.record.stalls += stalls_of_reads(turn.request_id, sent_s, turn.record.reads)
         is_corrupt = played.judgement.outcome in self.campaign.corrupt
         if is_corrupt and self.campaign.stop is StopRule.FIRST_CORRUPT:
             self.record.met_first_corrupt = True

@@ -13,12 +13,16 @@ from db.clock import Clock
 from db.raw_bytes import raw_row
 from db.tables import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
+from runner.campaign.stack_shape import MetricRole
+from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.event_catalogue import EventCatalogue
-from runner.observe.exposition import Sample
+from runner.observe.exposition import Sample, read_exposition
 from runner.observe.log_events import LogEvent
 from runner.observe.log_follower import FileFollower
-from runner.observe.scrape import parse_scrape, running_requests
+from runner.observe.metric_dialects import Dialect, dialect_of
+from runner.observe.scrape import kept_samples
 from runner.observe.service_log import ServiceLog, WedgeCounts, count_wedge_events
+from runner.observe.wedge_watch import WedgeWatch
 
 SCRAPE_PERIOD_S = 2.0
 SCRAPE_DEADLINE_S = 5.0
@@ -33,6 +37,7 @@ class ObservedService:
     name: str
     metrics_url: str | None
     log_path: Path | None
+    dialect: Dialect | None = None
 
 
 @dataclass(slots=True)
@@ -40,6 +45,7 @@ class _Watched:
     service: ObservedService
     log: ServiceLog | None
     latest: tuple[Sample, ...] = ()
+    page: PageReading | None = None
     peak_running: float | None = None
 
 
@@ -54,6 +60,9 @@ class RunObserver:
     services: Sequence[ObservedService]
     catalogue: EventCatalogue
     also_keep: Collection[str] = ()
+    model: str | None = None
+    period_s: float = SCRAPE_PERIOD_S
+    wedges: WedgeWatch | None = None
     events: list[LogEvent] = field(default_factory=list)
     _watched: list[_Watched] = field(init=False)
 
@@ -61,11 +70,11 @@ class RunObserver:
         self._watched = [_Watched(service, self._log_of(service)) for service in self.services]
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Looks every two seconds until `stop` is set, then once more for what came last."""
+        """Looks every `period_s` until `stop` is set, then once more for what came last."""
         while not stop.is_set():
             await self.look()
             try:
-                await asyncio.wait_for(stop.wait(), timeout=SCRAPE_PERIOD_S)
+                await asyncio.wait_for(stop.wait(), timeout=self.period_s)
             except TimeoutError:
                 continue
         await self.look(is_last=True)
@@ -73,6 +82,8 @@ class RunObserver:
     async def look(self, *, is_last: bool = False) -> None:
         """One scrape and one log piece of every service, all services at once."""
         await asyncio.gather(*(self._look_at(watched, is_last) for watched in self._watched))
+        if self.wedges is not None:
+            self.wedges.look({each.service.name: each.page for each in self._watched})
 
     def samples(self) -> tuple[Sample, ...]:
         """The latest values of all services that could be scraped."""
@@ -83,6 +94,13 @@ class RunObserver:
         """The most requests seen running at once, summed over services; None if never said."""
         peaks = [w.peak_running for w in self._watched if w.peak_running is not None]
         return sum(peaks) if peaks else None
+
+    def log_tail(self, service: str) -> bytes:
+        """The end of a service's log as far as it was read; empty where it has none."""
+        for watched in self._watched:
+            if watched.service.name == service and watched.log is not None:
+                return watched.log.tail()
+        return b""
 
     def wedge_counts(self, own_cancellations: Collection[str]) -> WedgeCounts:
         return count_wedge_events(self.events, own_cancellations=own_cancellations)
@@ -101,18 +119,27 @@ class RunObserver:
             await self._scrape(watched, watched.service.metrics_url)
 
     async def _scrape(self, watched: _Watched, url: str) -> None:
+        watched.page = None
         try:
-            response = await self.http.get(url, timeout=SCRAPE_DEADLINE_S)
+            async with asyncio.timeout(SCRAPE_DEADLINE_S):
+                response = await self.http.get(url, timeout=None)
             response.raise_for_status()
-            samples = parse_scrape(response.content, also=self.also_keep)
-        except (httpx.HTTPError, ValueError):
+            every = read_exposition(
+                response.content, content_type=response.headers.get("content-type", "")
+            )
+        except (TimeoutError, httpx.HTTPError, ValueError):
             # A gap in the series says it: a scrape that failed leaves no row, never a zero.
             return
         at_us = self.clock.utc_us()
-        watched.latest = samples
-        running = running_requests(samples)
-        if running is not None:
-            watched.peak_running = max(running, watched.peak_running or 0.0)
+        watched.latest = samples = kept_samples(
+            every, also=(*self.also_keep, *_series_of(watched.service))
+        )
+        dialect = watched.service.dialect or dialect_of(every)
+        if dialect is not None:
+            watched.page = read_page(every, dialect, model=self.model)
+            running = watched.page.totals().get(MetricRole.RUNNING)
+            if running is not None:
+                watched.peak_running = max(running, watched.peak_running or 0.0)
         name = watched.service.name
         raw = raw_row(self.run_id, RawKind.SCRAPE, response.content, at_us=at_us, service=name)
         self.sink([raw, *self._sample_rows(name, at_us, samples)])
@@ -156,3 +183,7 @@ class RunObserver:
             rows.insert(0, raw)
         if rows:
             self.sink(rows)
+
+
+def _series_of(service: ObservedService) -> frozenset[str]:
+    return service.dialect.series() if service.dialect is not None else frozenset()

@@ -51,6 +51,11 @@ class Exchange:
         """Since the request was sent."""
         return self._now() - self._started
 
+    def quiet_s(self) -> float:
+        """Since the last token, or since the request was sent."""
+        progress_at = self.progress_at()
+        return self._now() - (self._started if progress_at is None else progress_at)
+
     def progress_at(self) -> float | None:
         """When the last token came, on the clock of `now`; None before the first."""
         last_s = self._progress.last_s() if self._is_stream else None

@@ -1,5 +1,6 @@
 """A configs folder whose stack is the oracle server, for tests of the runner as a whole."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,10 +45,12 @@ factors:
   index_keys: [{levels}]
   concurrency: [4]
 baseline: {{index_keys: {first}, concurrency: 4}}
-workload: {{sessions: {sessions}, rounds: 2, context_tokens: 60, max_tokens: 50}}
+workload:
+  {{sessions: {sessions}, rounds: 2, context_tokens: 60, max_tokens: 50, deadlines: {deadlines}}}
 schedule: {{blocks: {blocks}, order_seed: 3, restart: {restart}}}
 corrupt: [leak, no_tool, malformed, wrong, degenerate]
 stop: {stop}
+on_wedge: {on_wedge}
 """
 
 HYPOTHESIS = """
@@ -66,6 +69,9 @@ def write_oracle_configs(
     blocks: int = 1,
     restart: str = "every_run",
     stop: str = "fixed",
+    on_wedge: str = "record",
+    deadlines: str = "{first_token_s: 60}",
+    notify: Sequence[str] = (),
 ) -> Path:
     """The folder, with the stack `oracle` and the campaign `oracle-test`.
 
@@ -83,7 +89,11 @@ def write_oracle_configs(
         blocks=blocks,
         restart=restart,
         stop=stop,
+        on_wedge=on_wedge,
+        deadlines=deadlines,
     )
+    if notify:
+        campaign += f"notify: {json.dumps(list(notify))}\n"
     if len(levels) > 1:
         campaign += HYPOTHESIS.format(first=levels[0], last=levels[-1])
     (folder / "campaigns" / "oracle-test.yaml").write_text(campaign, "utf-8")

@@ -28,7 +28,8 @@ _ERRAND = re.compile(r"please (\w+) with (.*)\.$")
 class Oracle:
     """`leak_every`: each n-th call comes as raw markup. `die_after`: chats until it is gone.
 
-    `log_line` is written at every chat that offers tools.
+    `log_line` is written at every chat that offers tools. `hang_after` chats none is answered any
+    more, for `hang_for_s` seconds or, where that is 0, for ever; `/health` answers all the same.
     """
 
     index_k_dtype: str
@@ -37,6 +38,10 @@ class Oracle:
     refuse_flush: bool
     answer_delay_s: float
     log_line: str
+    hang_after: int = 0
+    hang_for_s: float = 0.0
+    tokens: int = 0
+    hangs_until_s: float | None = None
     chats: int = 0
     calls: int = 0
     host_tokens: int = 0
@@ -51,9 +56,22 @@ class Oracle:
         if self.log_line and body.get("tools"):
             sys.stderr.write(f"{self.log_line}\n")
         delta, finish = self._reply(body)
+        if self.hang_after and self.chats > self.hang_after:
+            await self._hang()
         if not body.get("stream"):
+            self.tokens += 1
             return JSONResponse(_whole(delta, finish))
         return StreamingResponse(self._stream(delta, finish), media_type="text/event-stream")
+
+    async def _hang(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        if self.hangs_until_s is None:
+            self.hangs_until_s = now_s + (self.hang_for_s or 86_400)
+        self.in_flight += 1
+        try:
+            await asyncio.sleep(max(0.0, self.hangs_until_s - now_s))
+        finally:
+            self.in_flight -= 1
 
     def _reply(self, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
         last = body["messages"][-1]
@@ -72,6 +90,7 @@ class Oracle:
         try:
             await asyncio.sleep(self.answer_delay_s)
             yield _chunk({"role": "assistant", "content": ""}, None)
+            self.tokens += 1
             yield _chunk(delta, None)
             yield _chunk({}, finish)
             yield "data: [DONE]\n\n"
@@ -95,6 +114,8 @@ class Oracle:
         return PlainTextResponse(
             "# TYPE sglang:num_running_reqs gauge\n"
             f'sglang:num_running_reqs{{engine_type="unified"}} {self.in_flight}\n'
+            "# TYPE sglang:realtime_tokens_total counter\n"
+            f'sglang:realtime_tokens_total{{mode="decode"}} {self.tokens}\n'
             "# TYPE sglang:cached_tokens_total counter\n"
             f'sglang:cached_tokens_total{{cache_source="host"}} {self.host_tokens}\n'
         )
@@ -156,6 +177,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--refuse-flush", action="store_true")
     parser.add_argument("--answer-delay-s", type=float, default=0.0)
     parser.add_argument("--log-line", default="")
+    parser.add_argument("--hang-after", type=int, default=0)
+    parser.add_argument("--hang-for-s", type=float, default=0.0)
     chosen = parser.parse_args(arguments)
     oracle = Oracle(
         index_k_dtype=chosen.index_k_dtype,
@@ -164,6 +187,8 @@ def main(arguments: list[str]) -> None:
         refuse_flush=chosen.refuse_flush,
         answer_delay_s=chosen.answer_delay_s,
         log_line=chosen.log_line,
+        hang_after=chosen.hang_after,
+        hang_for_s=chosen.hang_for_s,
     )
     uvicorn.run(oracle.app(), host="127.0.0.1", port=chosen.port, log_level="warning")
 

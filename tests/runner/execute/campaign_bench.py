@@ -14,7 +14,7 @@ from runner.cli.opening import open_campaign
 from runner.execute.campaign_loop import CampaignEnd, run_campaign
 from runner.execute.heartbeat import heartbeat
 from runner.execute.progress import RunOfCampaign
-from runner.execute.run_lifecycle import Patience
+from runner.execute.run_setting import Patience
 from runner.execute.stop_request import StopRequest
 from runner.execute.worker_identity import holder_of
 from runner.sessions.played_session import PlayedSession

@@ -1,0 +1,204 @@
+"""What watches one run while it is driven: scrapes, logs, wedges; and what is done at a wedge."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from db.vocabulary import RunFlag
+from runner.campaign.campaign import OnWedge
+from runner.campaign.stack_file import Stack
+from runner.campaign.stack_shape import MetricsDialect
+from runner.execute.progress import RunOfCampaign
+from runner.execute.run_setting import RunSetting
+from runner.execute.session_drive import DriveRecord
+from runner.observe.black_box import BoxedService
+from runner.observe.metric_dialects import dialect_of_endpoint
+from runner.observe.notification import notify
+from runner.observe.run_observer import SCRAPE_PERIOD_S, ObservedService, RunObserver
+from runner.observe.stall_cohorts import stall_cohorts
+from runner.observe.wedge_rules import OpenRequest, WedgePatience
+from runner.observe.wedge_watch import CanarySetting, ClientView, FoundWedge, WedgeWatch
+from runner.stacks.fingerprint import redacted
+from runner.stacks.running_stack import CHAT_PATH, RunningStack, stop_services
+
+_MAX_COHORTS = 50
+_LOOKS_PER_QUIET = 4
+
+
+class RunWatch:
+    """`halt` is set where the run is to end at a wedge; `flags` then says why."""
+
+    def __init__(
+        self,
+        run: RunOfCampaign,
+        setting: RunSetting,
+        running: RunningStack,
+        record: DriveRecord,
+    ) -> None:
+        self._run = run
+        self._setting = setting
+        self._running = running
+        self._record = record
+        self.halt = asyncio.Event()
+        self.flags: list[RunFlag] = []
+        self._stopping: asyncio.Task[None] | None = None
+        self.observer = self._observer()
+        self.wedges = self._wedge_watch()
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Looks at the services while this is open, and once more at its end."""
+        stop = asyncio.Event()
+        self.observer.wedges = self.wedges
+        task = asyncio.create_task(self.observer.watch(stop), name="observer")
+        try:
+            yield
+        finally:
+            stop.set()
+            try:
+                await task
+            finally:
+                await self.wedges.finish()
+                if self._stopping is not None:
+                    await self._stopping
+
+    def facts(self) -> dict[str, Any]:
+        cohorts = stall_cohorts(self._record.stalls)
+        return {
+            **self.wedges.facts(),
+            "stall_cohorts": [cohort.to_json() for cohort in cohorts[:_MAX_COHORTS]],
+            "stalls": len(self._record.stalls),
+        }
+
+    @property
+    def own_cancellations(self) -> set[str]:
+        """Ours, and the canaries that we gave up."""
+        unanswered = {each.request_id for each in self.wedges.canaries if not each.answered}
+        return self._record.own_cancellations | unanswered
+
+    def _observer(self) -> RunObserver:
+        setting, running = self._setting, self._running
+        services = [
+            ObservedService(
+                launch.name,
+                launch.metrics_url,
+                running.log_path(launch.name) if launch.writes_log else None,
+                dialect_of_endpoint(metrics) if (metrics := launch.definition.metrics) else None,
+            )
+            for launch in running.launches
+        ]
+        return RunObserver(
+            run_id=self._run.run_id,
+            http=setting.http,
+            sink=setting.recorder.put,
+            clock=setting.store.clock,
+            services=services,
+            catalogue=setting.catalogue,
+            also_keep=_exposure_counters(setting.stack, self._run.arm.levels),
+            model=running.model,
+            period_s=min(SCRAPE_PERIOD_S, self._patience().quiet_s / _LOOKS_PER_QUIET),
+        )
+
+    def _patience(self) -> WedgePatience:
+        deadlines = self._setting.campaign.workload.deadlines
+        return WedgePatience.of(
+            shortest_deadline_s=min(
+                deadlines.first_token_s, deadlines.no_progress_s, deadlines.session_s
+            ),
+            chosen_s=self._setting.campaign.longest_pause_s,
+        )
+
+    def _wedge_watch(self) -> WedgeWatch:
+        setting, entry = self._setting, self._running.entry
+        metrics = entry.definition.metrics
+        return WedgeWatch(
+            run_id=self._run.run_id,
+            store=setting.store,
+            http=setting.http,
+            clock=setting.store.clock,
+            patience=self._patience(),
+            canary=CanarySetting(
+                chat_url=entry.base_url + CHAT_PATH,
+                model=self._running.model,
+                prefix=f"r{self._run.run_id}",
+                names_requests=metrics is not None and metrics.dialect is MetricsDialect.SGLANG,
+            ),
+            client=ClientView(
+                open_requests=lambda: open_requests(self._record),
+                progress_s=self._client_progress_s,
+            ),
+            services=boxed_services(self._running, self.observer),
+            redact=redacted,
+            on_wedge=self._wedged,
+        )
+
+    def _client_progress_s(self) -> float | None:
+        client = self._record.client
+        return client.progress_at() if client is not None else None
+
+    async def _wedged(self, found: FoundWedge) -> None:
+        setting, span = self._setting, found.span
+        where = ", ".join(span.where) or "the stack"
+        setting.progress.note(
+            f"r-{self._run.run_id}: wedge in {where} since "
+            f"{span.confirmed_s - span.started_s:.0f} s, {len(span.victims)} requests wait "
+            f"({span.confirmed_by})"
+        )
+        facts = {
+            "run": f"r-{self._run.run_id}",
+            "campaign": setting.campaign.name,
+            "arm": self._run.arm.name,
+            "where": list(span.where),
+            "rule": str(span.rule),
+            "seconds": round(span.confirmed_s - span.started_s, 1),
+            "victims": list(span.victims),
+            "confirmed_by": span.confirmed_by,
+        }
+        failed = await notify(setting.campaign.notify or setting.stack.notify, "wedge", facts)
+        if failed is not None:
+            setting.progress.note(failed)
+        if setting.campaign.on_wedge is not OnWedge.RECORD:
+            self._end_run_here()
+
+    def _end_run_here(self) -> None:
+        """No session starts any more; those in flight end with the servers where these are ours."""
+        self.flags.append(RunFlag.ENDED_AT_WEDGE)
+        self.halt.set()
+        if self._setting.campaign.on_wedge is OnWedge.RESTART:
+            # A task of its own: the next run must not start before the servers are gone.
+            self._stopping = asyncio.create_task(stop_services(self._running), name="stop")
+
+
+def open_requests(record: DriveRecord) -> tuple[OpenRequest, ...]:
+    """The requests of a drive that have no end yet."""
+    if record.client is None:
+        return ()
+    found: list[OpenRequest] = []
+    for request_id, exchange in record.client.open_exchanges.items():
+        waiting_s = exchange.waiting_s()
+        found.append(OpenRequest(request_id, waiting_s, min(waiting_s, exchange.quiet_s())))
+    return tuple(found)
+
+
+def boxed_services(running: RunningStack, observer: RunObserver) -> Sequence[BoxedService]:
+    marks = running.marks()
+
+    def tail_of(name: str) -> Callable[[], bytes]:
+        return lambda: observer.log_tail(name)
+
+    return [
+        BoxedService(
+            name=launch.name,
+            base_url=launch.base_url,
+            metrics_url=launch.metrics_url,
+            server_info_url=launch.url_of(launch.definition.server_info),
+            log_tail=tail_of(launch.name) if launch.writes_log else None,
+            process_id=marks[launch.name].pid if launch.name in marks else None,
+        )
+        for launch in running.launches
+    ]
+
+
+def _exposure_counters(stack: Stack, levels: Mapping[str, Any]) -> Sequence[str]:
+    return [check.counter for _, effect in stack.effects_of(levels) for check in effect.exercise]

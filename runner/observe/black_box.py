@@ -1,0 +1,189 @@
+"""What is kept of a stack at the moment of a wedge, once: pages, log tails, requests, stacks, GPUs.
+
+It takes what it can reach in a few seconds and says what it could not; it changes nothing.
+"""
+
+import asyncio
+import contextlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from db.vocabulary import RawKind
+from runner.observe.wedge_rules import OpenRequest
+
+PAGE_DEADLINE_S = 5.0
+COMMAND_DEADLINE_S = 20.0
+_MAX_PROCESSES = 64
+_MAX_COMMAND_BYTES = 4 * 1024 * 1024
+LOADS_PATH = "/v1/loads?include=all"
+
+
+@dataclass(frozen=True, slots=True)
+class BoxedService:
+    """Where one service can be looked at. `process_id` is None where it is not ours to look at."""
+
+    name: str
+    base_url: str
+    metrics_url: str | None = None
+    server_info_url: str | None = None
+    log_tail: Callable[[], bytes] | None = None
+    process_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoxItem:
+    """One thing in the box; `content` is empty where it could not be had, and `said` tells why."""
+
+    kind: RawKind
+    service: str
+    content: bytes
+    said: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": str(self.kind),
+            "service": self.service,
+            "size_bytes": len(self.content),
+            "said": self.said,
+        }
+
+
+async def fill_black_box(
+    services: Sequence[BoxedService],
+    *,
+    http: httpx.AsyncClient,
+    open_requests: Iterable[OpenRequest],
+    redact: Callable[[Any], Any],
+) -> list[BoxItem]:
+    """All at once, in about twenty seconds at most. `redact` takes the secrets out of a report."""
+    listed = [asdict(each) for each in open_requests]
+    requests = json.dumps(listed, indent=1).encode()
+    gathered = await asyncio.gather(
+        *(_box_service(service, http, redact) for service in services), _gpu_state()
+    )
+    in_flight = BoxItem(RawKind.WEDGE_IN_FLIGHT, "client", requests, f"{len(listed)} requests")
+    return [in_flight, *(item for items in gathered for item in items)]
+
+
+async def _box_service(
+    service: BoxedService, http: httpx.AsyncClient, redact: Callable[[Any], Any]
+) -> list[BoxItem]:
+    metrics, info, loads, stacks = await asyncio.gather(
+        _page(RawKind.WEDGE_METRICS, service.name, service.metrics_url, http),
+        _page(RawKind.WEDGE_SERVER_INFO, service.name, service.server_info_url, http),
+        _page(RawKind.WEDGE_LOADS, service.name, service.base_url + LOADS_PATH, http),
+        _stacks(service),
+    )
+    items = [metrics, _redacted(info, redact), loads, stacks]
+    if service.log_tail is not None:
+        tail = service.log_tail()
+        items.append(BoxItem(RawKind.WEDGE_LOG_TAIL, service.name, tail, f"{len(tail)} bytes"))
+    return [item for item in items if item is not None]
+
+
+async def _page(
+    kind: RawKind, service: str, url: str | None, http: httpx.AsyncClient
+) -> BoxItem | None:
+    if url is None:
+        return None
+    try:
+        async with asyncio.timeout(PAGE_DEADLINE_S):
+            answer = await http.get(url, timeout=None)
+    except TimeoutError:
+        return BoxItem(kind, service, b"", f"no answer within {PAGE_DEADLINE_S:g} s")
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        return BoxItem(kind, service, b"", f"{type(error).__name__} {error}".strip())
+    if answer.status_code != 200:
+        return BoxItem(kind, service, b"", f"status {answer.status_code}")
+    return BoxItem(kind, service, answer.content, "status 200")
+
+
+def _redacted(item: BoxItem | None, redact: Callable[[Any], Any]) -> BoxItem | None:
+    """A report that is no JSON is not kept: its secrets could not be found."""
+    if item is None or not item.content:
+        return item
+    try:
+        report = redact(json.loads(item.content))
+    except (ValueError, RecursionError):
+        return BoxItem(item.kind, item.service, b"", "it was no JSON")
+    content = json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", errors="replace")
+    return BoxItem(item.kind, item.service, content, item.said)
+
+
+async def _stacks(service: BoxedService) -> BoxItem | None:
+    """Where every thread of the service stands: by py-spy, and what the kernel says of it."""
+    if service.process_id is None:
+        return None
+    pids = _process_tree(service.process_id)
+    spy = shutil.which("py-spy")
+    parts: list[bytes] = []
+    for pid in pids:
+        parts.append(f"== process {pid}\n".encode() + _kernel_state(pid))
+        if spy is not None:
+            parts.append(await _run([spy, "dump", "--nonblocking", "--pid", str(pid)]))
+    said = f"{len(pids)} processes" + ("" if spy else "; py-spy is not installed")
+    return BoxItem(RawKind.WEDGE_STACKS, service.name, b"\n".join(parts), said)
+
+
+async def _gpu_state() -> list[BoxItem]:
+    command = shutil.which("nvidia-smi")
+    if command is None:
+        return []
+    content = await _run([command])
+    return [BoxItem(RawKind.WEDGE_GPU, "machine", content, "nvidia-smi")]
+
+
+async def _run(argv: Sequence[str]) -> bytes:
+    """What the command wrote, or the reason why it wrote nothing; it is killed at its deadline."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+    except OSError as error:
+        return f"{argv[0]}: {error.strerror}\n".encode()
+    try:
+        async with asyncio.timeout(COMMAND_DEADLINE_S):
+            written, _ = await process.communicate()
+    except TimeoutError:
+        return f"{argv[0]}: no end within {COMMAND_DEADLINE_S:g} s\n".encode()
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    return written[:_MAX_COMMAND_BYTES]
+
+
+def _process_tree(root: int) -> list[int]:
+    """The process and its descendants, as Linux lists them."""
+    found: list[int] = []
+    waiting = [root]
+    while waiting and len(found) < _MAX_PROCESSES:
+        pid = waiting.pop(0)
+        found.append(pid)
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError, ValueError):
+                waiting += [int(child) for child in children.read_text("ascii").split()]
+    return found
+
+
+def _kernel_state(pid: int) -> bytes:
+    """Name, state and kernel wait channel of each thread."""
+    lines: list[str] = []
+    for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        with contextlib.suppress(OSError, IndexError):
+            stat = (task / "stat").read_text("utf-8", errors="replace")
+            name = stat.partition("(")[2].rpartition(")")[0]
+            state = stat.rpartition(")")[2].split()[0]
+            channel = (task / "wchan").read_text("utf-8", errors="replace").strip()
+            lines.append(f"thread {task.name} {name} {state} {channel}")
+    return ("\n".join(lines) + "\n").encode()
