@@ -28,7 +28,9 @@ class Served(NamedTuple):
     scene: Scene
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while it is open its event loop counts as running in this thread, and no
+# asyncio test after it could start one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         sentence = f"There is no {CHROMIUM}: install Debian's package chromium."
