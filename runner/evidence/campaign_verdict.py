@@ -169,7 +169,11 @@ def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) 
             *caveats_of_numbers(comparison, decision, arm=arm, versus=versus, rule=rule),
         ),
         experiments=next_experiments(
-            comparison, decision, rule=rule, setting=setting, wedges=arm.wedges
+            comparison,
+            decision,
+            rule=rule,
+            setting=setting,
+            wedged=bool(arm.wedges or arm.wedge_lines),
         ),
         criteria=criteria,
         comparison=comparison,

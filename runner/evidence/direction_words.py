@@ -71,8 +71,8 @@ def _fragile(comparison: ArmComparison) -> str:
     if comparison.tipping is None:
         return ""
     return (
-        f" Above an ICC of {rho_text(comparison.tipping)} it would not show; one more run per arm "
-        "decides."
+        f" Above an ICC of {rho_text(comparison.tipping)} it would not show; runs repeated in both "
+        "arms measure that."
     )
 
 
@@ -109,7 +109,7 @@ def _single_run(comparison: ArmComparison) -> str:
         return ""
     return (
         " It would show only if the sessions of a run are nearly independent (tipping ICC "
-        f"{rho_text(comparison.tipping)}); one more run per arm decides."
+        f"{rho_text(comparison.tipping)}); runs repeated in both arms measure that."
     )
 
 

@@ -74,10 +74,10 @@ def next_experiments(
     *,
     rule: DecisionRule,
     setting: ComparisonSetting,
-    wedges: int | None,
+    wedged: bool,
 ) -> tuple[Experiment, ...]:
-    """In the order in which to do them."""
-    return tuple(_experiments(comparison, decision, rule, setting, wedges))
+    """In the order in which to do them. `wedged`: the changed arm shows signs of a wedge."""
+    return tuple(_experiments(comparison, decision, rule, setting, wedged))
 
 
 def more_clean_runs(comparison: ArmComparison, *, rule: DecisionRule) -> int | None:
@@ -112,14 +112,14 @@ def _experiments(
     decision: Decision,
     rule: DecisionRule,
     setting: ComparisonSetting,
-    wedges: int | None,
+    wedged: bool,
 ) -> Iterator[Experiment]:
     size = run_size(comparison)
     censored = ReasonCode.DIRECTION_CENSORING in decision.codes or (
         ReasonCode.ELIMINATION_CENSORING in decision.codes
     )
-    if wedges or censored or ReasonCode.SILENCE_ROSE in decision.codes:
-        yield _find_silence(comparison, wedges=wedges)
+    if wedged or censored or ReasonCode.SILENCE_ROSE in decision.codes:
+        yield _find_silence(comparison, wedged=wedged)
         yield _clean_comparison(comparison, size=size, rule=rule, setting=setting)
         return
     if ReasonCode.DIRECTION_NOT_REPRODUCED in decision.codes:
@@ -143,8 +143,8 @@ def _experiments(
         )
 
 
-def _find_silence(comparison: ArmComparison, *, wedges: int | None) -> Experiment:
-    what = "what wedged the server" if wedges else "why sessions fell silent"
+def _find_silence(comparison: ArmComparison, *, wedged: bool) -> Experiment:
+    what = "what wedged the server" if wedged else "why sessions fell silent"
     return Experiment(
         kind=ExperimentKind.FIND_SILENCE,
         text=(

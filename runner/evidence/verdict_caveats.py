@@ -27,6 +27,7 @@ class CaveatKind(StrEnum):
     MOSTLY_SILENT = "mostly_silent"
     SURPLUS_LEFT_OUT = "surplus_left_out"
     WEDGES_LEFT_OPEN = "wedges_left_open"
+    WEDGE_SIGNS = "wedge_signs"
     HARNESS_ERRORS = "harness_errors"
     SERVER_DIED = "server_died"
     NOT_DRAINED = "not_drained"
@@ -166,6 +167,12 @@ def _of_the_runs(arm: ArmEvidence) -> Iterator[Caveat]:
         yield Caveat(
             CaveatKind.HARNESS_ERRORS,
             f"{arm.name}: {sessions} failed by our own fault, in no rate.",
+        )
+    if not arm.wedges_are_known and arm.wedge_lines:
+        yield Caveat(
+            CaveatKind.WEDGE_SIGNS,
+            f"{arm.name}: wedges were not counted; {arm.wedge_lines:,} lines tell of requests that "
+            "waited for input or were aborted.",
         )
     for flag, (kind, what) in _FLAGS.items():
         labels = ", ".join(run.label for run in arm.flagged(flag))
