@@ -13,7 +13,8 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 @testbed.command(
     context_settings=_PASS_ON,
     add_help_option=False,
-    help="Serve it. Its switches are listed by: decisive testbed serve --help",
+    help="Serve it: a router, a prefill and a decode process; with --unified one process. "
+    "Its switches are listed by: decisive testbed serve --help",
 )
 def serve(context: typer.Context) -> None:
     try:
@@ -24,4 +25,4 @@ def serve(context: typer.Context) -> None:
         raise UsageError(
             f"the testbed needs {error.name}: install the package with its testbed extra"
         ) from error
-    raise typer.Exit(main(["serve", *context.args]))
+    raise typer.Exit(main(["serve", "--split", *context.args]))

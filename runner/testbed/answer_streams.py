@@ -27,6 +27,9 @@ class AnswerStreams:
     def is_open(self, rid: str) -> bool:
         return rid in self._queues
 
+    def open_rids(self) -> list[str]:
+        return [*self._queues]
+
     async def events(self, rid: str) -> AsyncIterator[GenerationEvent]:
         """All events of a request, up to its end."""
         events = self._queues[rid]

@@ -6,7 +6,7 @@ disconnects included.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,12 @@ from starlette.responses import JSONResponse, Response
 from runner.testbed import log_lines
 from runner.testbed.answer_reader import AnswerReader
 from runner.testbed.answer_streams import AnswerStreams
-from runner.testbed.chat_request import BadRequestError, ChatRequest, read_chat_request
+from runner.testbed.chat_request import (
+    BadRequestError,
+    Bootstrap,
+    ChatRequest,
+    read_chat_request,
+)
 from runner.testbed.chat_response import (
     DONE_EVENT,
     AnswerEnvelope,
@@ -28,7 +33,6 @@ from runner.testbed.chat_response import (
     whole_message,
 )
 from runner.testbed.chat_template import ChatTemplate
-from runner.testbed.engine_thread import EngineThread
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.metrics import Registry
@@ -43,6 +47,14 @@ class Stopwatch:
 
     monotonic: Callable[[], float]
     wall: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineDoor:
+    """How a request reaches the engine and leaves it early. `submit` may raise BadRequestError."""
+
+    submit: Callable[[GenerationRequest, Bootstrap | None], Awaitable[None]]
+    abort: Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -77,7 +89,7 @@ class ChatEndpoint:
         vocabulary: Vocabulary,
         template: ChatTemplate,
         *,
-        engine: EngineThread,
+        door: EngineDoor,
         streams: AnswerStreams,
         registry: Registry,
         stopwatch: Stopwatch,
@@ -87,7 +99,7 @@ class ChatEndpoint:
         self._options = options
         self._vocabulary = vocabulary
         self._template = template
-        self._engine = engine
+        self._door = door
         self._streams = streams
         self._registry = registry
         self._stopwatch = stopwatch
@@ -96,21 +108,21 @@ class ChatEndpoint:
 
     async def __call__(self, request: Request) -> Response:
         try:
-            answer = self._open(read_chat_request(await request.body()))
+            answer = await self._open(read_chat_request(await request.body()))
         except BadRequestError as error:
             body = error_body(str(error), code=400, param=error.param)
             return JSONResponse(body, status_code=400)
 
         def on_disconnect() -> None:
             self._log(log_lines.client_disconnected(answer.rid, stream=answer.chat.stream))
-            self._engine.abort(answer.rid)
+            self._door.abort(answer.rid)
             self._streams.close(answer.rid)
 
         if answer.chat.stream:
             return SseResponse(self._stream(answer), on_disconnect)
         return DeferredResponse(self._collect(answer), on_disconnect)
 
-    def _open(self, chat: ChatRequest) -> OpenAnswer:
+    async def _open(self, chat: ChatRequest) -> OpenAnswer:
         """Hand the request to the engine. Raises BadRequestError."""
         prompt = self._template.prompt(chat)
         limit = self._options.context_length
@@ -124,15 +136,24 @@ class ChatEndpoint:
         if self._streams.is_open(rid):
             raise BadRequestError(f"A request with rid {rid!r} is being answered already.", "rid")
         self._streams.open(rid)
-        forced = self._template.forced_answer(chat)
-        self._engine.submit(
-            GenerationRequest(rid, prompt, chat.max_tokens or limit, forced, chat.stream)
+        generation = GenerationRequest(
+            rid,
+            prompt,
+            chat.max_tokens or limit,
+            self._template.forced_answer(chat),
+            chat.stream,
+            None if chat.bootstrap is None else chat.bootstrap.room,
         )
+        started_s = self._stopwatch.monotonic()
+        try:
+            await self._door.submit(generation, chat.bootstrap)
+        except BadRequestError:
+            self._streams.close(rid)
+            raise
         envelope = AnswerEnvelope(
             rid, chat.model or self._options.served_model_name, int(self._stopwatch.wall())
         )
-        reader = AnswerReader(self._vocabulary, chat)
-        return OpenAnswer(chat, prompt, envelope, reader, self._stopwatch.monotonic())
+        return OpenAnswer(chat, prompt, envelope, AnswerReader(self._vocabulary, chat), started_s)
 
     async def _stream(self, answer: OpenAnswer) -> AsyncIterator[bytes]:
         envelope, reader, n_calls = answer.envelope, answer.reader, 0
@@ -171,20 +192,20 @@ class ChatEndpoint:
         return JSONResponse(answer.envelope.whole(message, finish_reason, answer.extras()))
 
     async def _events(self, answer: OpenAnswer) -> AsyncIterator[GenerationEvent]:
-        """The engine's events of this answer; its two latencies are measured on the way."""
-        streaming = str(answer.chat.stream)
-        is_first = True
+        """The engine's events of this answer; its latencies are measured on the way."""
+        labels = {"is_streaming": str(answer.chat.stream)}
+        observe, now_s = self._registry.observe, self._stopwatch.monotonic
+        last_token_s: float | None = None
         async for event in self._streams.events(answer.rid):
-            elapsed_s = self._stopwatch.monotonic() - answer.started_s
-            if is_first and event.token is not None:
-                is_first = False
-                self._registry.observe(
-                    "time_to_first_token_seconds", elapsed_s, is_streaming=streaming
-                )
+            at_s = now_s()
+            if event.token is not None:
+                if last_token_s is None:
+                    observe("time_to_first_token_seconds", at_s - answer.started_s, **labels)
+                else:
+                    observe("inter_token_latency_seconds", at_s - last_token_s)
+                last_token_s = at_s
             if event.finish in (FinishReason.STOP, FinishReason.LENGTH):
-                self._registry.observe(
-                    "e2e_request_latency_seconds", elapsed_s, is_streaming=streaming
-                )
+                observe("e2e_request_latency_seconds", at_s - answer.started_s, **labels)
             if event.finish is not None:
                 self._streams.close(answer.rid)
             yield event

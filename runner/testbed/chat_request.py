@@ -54,6 +54,15 @@ class Message:
     calls: tuple[AssistantCall, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """Where prefill and decode meet for this request, as a router has decided."""
+
+    host: str
+    port: int
+    room: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
     """`forced_tool`: the tool that tool_choice names; `must_call`: required, or a named one."""
@@ -68,6 +77,7 @@ class ChatRequest:
     cached_tokens_details: bool
     rid: str | None
     model: str | None
+    bootstrap: Bootstrap | None
 
     @property
     def may_call(self) -> bool:
@@ -108,7 +118,23 @@ def read_chat_request(body: bytes) -> ChatRequest:
         cached_tokens_details=_flag(data, "return_cached_tokens_details"),
         rid=_optional_text(data, "rid"),
         model=_optional_text(data, "model"),
+        bootstrap=_read_bootstrap(data),
     )
+
+
+def _read_bootstrap(data: JsonObject) -> Bootstrap | None:
+    room = data.get("bootstrap_room")
+    if room is None:
+        return None
+    host, port = data.get("bootstrap_host"), data.get("bootstrap_port")
+    _expect(_is_count(room), "a positive integer", "bootstrap_room")
+    _expect(isinstance(host, str) and host, "a host name", "bootstrap_host")
+    _expect(_is_count(port), "a port", "bootstrap_port")
+    return Bootstrap(str(host), int(str(port)), int(room))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _read_message(message: Any, where: str) -> Message:
@@ -184,8 +210,7 @@ def _read_max_tokens(data: JsonObject) -> int | None:
     for key in ("max_completion_tokens", "max_tokens"):
         value = data.get(key)
         if value is not None:
-            is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-            _expect(is_count, "a positive integer", key)
+            _expect(_is_count(value), "a positive integer", key)
             return int(value)
     return None
 

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from runner.testbed.index_keys import PAGE_TOKENS, make_index_keys
-from runner.testbed.kv_pool import PagePool
+from runner.testbed.kv_pool import Allocate, PagePool, zeroed
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
 from runner.testbed.page_numbers import FreePages
 from runner.testbed.paged_forward import DecodeRow, decode_step
+
+_NOBODY = 0
 
 
 class DecodeInput(NamedTuple):
@@ -27,29 +29,38 @@ class DecodeInput(NamedTuple):
 class DecodeInstance:
     """`max_running_requests` slots of `context_length` tokens each."""
 
-    def __init__(self, model: FusedModel, options: LaunchOptions) -> None:
+    def __init__(
+        self, model: FusedModel, options: LaunchOptions, *, allocate: Allocate = zeroed
+    ) -> None:
         self._model = model
         self._topk = options.index_topk
         self._slot_pages = -(-options.context_length // PAGE_TOKENS)
-        index_keys = make_index_keys(options.index_k_dtype, self._slot_pages)
-        n_pages = options.max_running_requests * self._slot_pages
-        self.pool = PagePool(n_pages, model.config, index_keys)
+        self.pool = PagePool(
+            options.max_running_requests * self._slot_pages,
+            model.config,
+            make_index_keys(options.index_k_dtype, self._slot_pages),
+            n_slots=options.max_running_requests,
+            allocate=allocate,
+        )
         self._slots = FreePages(options.max_running_requests)
 
     @property
     def free_slots(self) -> int:
         return len(self._slots)
 
-    def take_slot(self) -> int:
-        return self._slots.take()
+    def take_slot(self, *, owner: int) -> int:
+        slot = self._slots.take()
+        self.pool.owners[slot] = owner
+        return slot
 
     def free_slot(self, slot: int) -> None:
+        self.pool.owners[slot] = _NOBODY
         self._slots.give_back(slot)
 
-    def pages(self, slot: int, count: int) -> list[int]:
+    def pages(self, slot: int, count: int) -> tuple[int, ...]:
         """The first `count` pages of a slot."""
         first = slot * self._slot_pages
-        return list(range(first, first + count))
+        return tuple(range(first, first + count))
 
     def step(self, inputs: Sequence[DecodeInput]) -> list[int]:
         """The next token of every input; stores what its newest token adds to its slot."""

@@ -1,108 +1,141 @@
-"""Which metrics the testbed has, and when the engine writes them.
+"""When the engines write which metric.
 
-Gauges are a snapshot that the engine publishes (as in SGLang: with every prefill batch, every
+Gauges are a snapshot that an engine publishes (as in SGLang: with every prefill batch, every
 `decode_log_interval` decode steps, and when idle), so they freeze when the engine does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.testbed.generation import CachedTokens
+from runner.testbed.index_keys import PAGE_TOKENS
+from runner.testbed.metric_catalogue import ALWAYS, WITH_HICACHE, Scope
 from runner.testbed.metrics import Registry
 
-_GAUGES = {
-    "num_running_reqs": "Requests in the decode batch.",
-    "num_queue_reqs": "Requests in the waiting queue.",
-    "num_decode_prealloc_queue_reqs": "Requests that wait for a decode slot.",
-    "num_decode_transfer_queue_reqs": "Requests whose pages are on their way to decode.",
-    "num_prefill_inflight_queue_reqs": "Requests whose pages are being sent by prefill.",
-    "num_prefill_bootstrap_queue_reqs": "Requests that wait for decode's page indices.",
-    "token_usage": "Share of the device pool's tokens in use.",
-    "num_used_tokens": "Tokens of the device pool in use.",
-    "kv_used_tokens": "Tokens of the device pool in use.",
-    "kv_evictable_tokens": "Cached tokens of the device pool that may be evicted.",
-    "kv_available_tokens": "Free tokens of the device pool.",
-    "max_total_num_tokens": "Tokens of the device pool.",
-    "gen_throughput": "Generated tokens per second.",
-    "cache_hit_rate": "Cached share of the last prefill batch.",
-    "hicache_host_used_tokens": "Tokens in the host pool in use.",
-    "hicache_host_total_tokens": "Tokens of the host pool.",
-    "http_requests_active": "HTTP requests being answered.",
-}
-_COUNTERS = {
-    "realtime_tokens_total": "Tokens computed or found cached, as it happens.",
-    "prompt_tokens_total": "Prompt tokens of finished requests.",
-    "generation_tokens_total": "Generated tokens of finished requests.",
-    "num_requests_total": "Finished requests.",
-    "cached_tokens_total": "Cached prompt tokens of finished requests.",
-    "load_back_tokens_total": "Tokens copied back from the host pool.",
-    "evicted_tokens_total": "Tokens evicted from the device pool.",
-    "num_transfer_failed_reqs_total": "Requests whose page transfer failed.",
-    "num_bootstrap_failed_reqs_total": "Requests that failed before their transfer began.",
-    "num_aborted_requests_total": "Abort calls, client disconnects included.",
-    "http_requests_total": "HTTP requests received.",
-    "http_responses_total": "HTTP responses sent.",
-}
-_HISTOGRAMS = {
-    "time_to_first_token_seconds": "From receipt of a request to its first token.",
-    "e2e_request_latency_seconds": "From receipt of a request to its end.",
-}
+_CACHE_TYPE = "UnifiedRadixCache"
+_MB = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class EngineGauges:
-    """One snapshot of the engine's queues and pools."""
+class PoolGauges:
+    """How full a device pool is, in tokens."""
 
-    running: int
+    used: int
+    evictable: int
+    total: int
+
+    @property
+    def usage(self) -> float:
+        """Share of the pool that nothing can be evicted from."""
+        return self.used / self.total
+
+    def values(self) -> dict[str, float]:
+        return {
+            "token_usage": self.usage,
+            "num_used_tokens": self.used,
+            "kv_used_tokens": self.used,
+            "kv_evictable_tokens": self.evictable,
+            "kv_available_tokens": self.total - self.used - self.evictable,
+            "max_total_num_tokens": self.total,
+            "page_size": PAGE_TOKENS,
+            "num_pages": self.total // PAGE_TOKENS,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PrefillGauges:
+    """One snapshot of the prefill side's queues and pools."""
+
+    bootstrap: int
     waiting: int
-    prealloc: int
-    transferring: int
-    used_tokens: int
-    evictable_tokens: int
-    total_tokens: int
-    decode_tokens: int
-    decode_total_tokens: int
+    waiting_tokens: int
+    inflight: int
+    pool: PoolGauges
     host_used_tokens: int
     host_total_tokens: int
 
-    @property
-    def token_usage(self) -> float:
-        """Share of the prefill pool that nothing can be evicted from."""
-        return self.used_tokens / self.total_tokens
+    def values(self) -> dict[str, float]:
+        return {
+            **self.pool.values(),
+            "num_queue_reqs": self.waiting,
+            "num_prefill_bootstrap_queue_reqs": self.bootstrap,
+            "num_prefill_inflight_queue_reqs": self.inflight,
+            "hicache_host_used_tokens": self.host_used_tokens,
+            "hicache_host_total_tokens": self.host_total_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeGauges:
+    """One snapshot of the decode side's queues; `tokens` are those of running sequences."""
+
+    running: int
+    prealloc: int
+    transferring: int
+    tokens: int
+    pending_tokens: int
+    total_tokens: int
 
     @property
-    def available_tokens(self) -> int:
-        return self.total_tokens - self.used_tokens - self.evictable_tokens
+    def usage(self) -> float:
+        return self.tokens / self.total_tokens
 
     @property
-    def decode_usage(self) -> float:
-        return self.decode_tokens / self.decode_total_tokens
+    def pending_usage(self) -> float:
+        """Share of the pool that waits for pages to arrive."""
+        return self.pending_tokens / self.total_tokens
+
+    def values(self) -> dict[str, float]:
+        return {
+            "num_running_reqs": self.running,
+            "num_decode_prealloc_queue_reqs": self.prealloc,
+            "num_decode_transfer_queue_reqs": self.transferring,
+            "pending_prealloc_token_usage": self.pending_usage,
+            "decode_sum_seq_lens": self.tokens,
+        }
+
+    def pool_values(self) -> dict[str, float]:
+        """Where the decode pool is the only one of its process."""
+        return PoolGauges(self.tokens, 0, self.total_tokens).values()
 
 
 class EngineMetrics:
-    """The engine's view of the registry."""
+    """The engines' view of the registry."""
 
-    def __init__(self, registry: Registry, *, hicache: bool) -> None:
+    def __init__(self, registry: Registry) -> None:
         self.registry = registry
-        self._hicache = hicache
-        self._evicted_seen = 0
+
+    def queued(self, seconds: float) -> None:
+        self.registry.observe("queue_time_seconds", seconds)
+
+    def bootstrapped(self, seconds: float) -> None:
+        self.registry.observe("kv_transfer_bootstrap_ms", seconds * 1e3)
+
+    def transferred(self, *, n_bytes: int, seconds: float) -> None:
+        registry = self.registry
+        registry.observe("kv_transfer_latency_ms", seconds * 1e3)
+        registry.observe("kv_transfer_total_mb", n_bytes / _MB)
+        if seconds > 0:
+            registry.observe("kv_transfer_speed_gb_s", n_bytes / seconds / 1e9)
 
     def prefilled(self, *, computed: int, cached: CachedTokens) -> None:
         registry = self.registry
         registry.add("realtime_tokens_total", computed, mode="prefill_compute")
         registry.add("realtime_tokens_total", cached.total, mode="prefill_cache")
+        registry.add("prefill_effective_tokens_total", computed, mode="input")
+        registry.add("prefill_effective_tokens_total", cached.device, mode="device_hit")
+        registry.add("prefill_effective_tokens_total", cached.host, mode="host_hit")
+        registry.add("cuda_graph_passes_total", mode="prefill_none")
         registry.set("cache_hit_rate", cached.total / (computed + cached.total))
-        if self._hicache:
-            registry.add("load_back_tokens_total", cached.host, pool="kv")
-
-    def evicted(self, *, so_far: int) -> None:
-        """`so_far` counts from the start of the process."""
-        self.registry.add("evicted_tokens_total", so_far - self._evicted_seen)
-        self._evicted_seen = so_far
 
     def decoded(self, n_tokens: int) -> None:
         self.registry.add("realtime_tokens_total", n_tokens, mode="decode")
+        self.registry.add("cuda_graph_passes_total", mode="decode_none")
+
+    def decode_reported(self) -> None:
+        self.registry.set("cache_hit_rate", 0)  # as SGLang does: sample the counters instead
 
     def finished(self, *, prompt: int, generated: int, cached: CachedTokens, stream: bool) -> None:
         registry = self.registry
@@ -122,48 +155,25 @@ class EngineMetrics:
     def aborted(self) -> None:
         self.registry.add("num_aborted_requests_total")
 
-    def publish(self, gauges: EngineGauges, *, tokens_per_s: float) -> None:
-        values = {
-            "num_running_reqs": gauges.running,
-            "num_queue_reqs": gauges.waiting,
-            "num_decode_prealloc_queue_reqs": gauges.prealloc,
-            "num_decode_transfer_queue_reqs": gauges.transferring,
-            "num_prefill_inflight_queue_reqs": gauges.transferring,
-            "num_prefill_bootstrap_queue_reqs": gauges.prealloc,
-            "token_usage": gauges.token_usage,
-            "num_used_tokens": gauges.used_tokens,
-            "kv_used_tokens": gauges.used_tokens,
-            "kv_evictable_tokens": gauges.evictable_tokens,
-            "kv_available_tokens": gauges.available_tokens,
-            "max_total_num_tokens": gauges.total_tokens,
-            "gen_throughput": tokens_per_s,
-        }
-        if self._hicache:
-            values["hicache_host_used_tokens"] = gauges.host_used_tokens
-            values["hicache_host_total_tokens"] = gauges.host_total_tokens
-        for name, value in values.items():
-            self.registry.set(name, value)
+    def late_writes(self, count: int) -> None:
+        if count:
+            self.registry.add("testbed:late_page_writes_total", count)
+
+    def publish(self, gauges: Mapping[str, float]) -> None:
+        """Those without a host mirror are left out where there is none."""
+        for name, value in gauges.items():
+            if self.registry.has(name):
+                self.registry.set(name, value)
 
 
-def make_registry(model_name: str) -> Registry:
-    """All families declared, the counters that a reader differences present from the start."""
-    registry = Registry({"model_name": model_name, "engine_type": "unified"})
-    for kind, families in (("gauge", _GAUGES), ("counter", _COUNTERS), ("histogram", _HISTOGRAMS)):
-        for name, description in families.items():
-            registry.declare(name, kind, description)
-    for mode in ("prefill_compute", "prefill_cache", "decode"):
-        registry.add("realtime_tokens_total", 0, mode=mode)
-    for source in ("device", "host", "total"):
-        registry.add("cached_tokens_total", 0, cache_source=source)
-    for streaming in ("True", "False"):
-        registry.add("num_requests_total", 0, is_streaming=streaming)
-    for name in (
-        "prompt_tokens_total",
-        "generation_tokens_total",
-        "evicted_tokens_total",
-        "num_transfer_failed_reqs_total",
-        "num_bootstrap_failed_reqs_total",
-        "num_aborted_requests_total",
-    ):
-        registry.add(name, 0)
-    return registry
+def make_registry(model_name: str, *, hicache: bool, engine_type: str = "unified") -> Registry:
+    """All families of one server. `engine_type`: unified, prefill or decode."""
+    api = {"model_name": model_name, "engine_type": engine_type}
+    scheduler = {**api, "tp_rank": "0", "pp_rank": "0", "moe_ep_rank": "0"}
+    scopes = {
+        Scope.API: api,
+        Scope.SCHEDULER: scheduler,
+        Scope.CACHE: {**scheduler, "cache_type": _CACHE_TYPE},
+        Scope.HTTP: {},
+    }
+    return Registry((*ALWAYS, *(WITH_HICACHE if hicache else ())), scopes)

@@ -1,4 +1,4 @@
-"""Runs the engine in a thread of its own; commands go in by a mailbox, events come out in batches.
+"""Runs an engine in a thread of its own; commands go in by a mailbox, events come out in batches.
 
 It decides when to step and when to wait; what a step does is the engine's matter.
 """
@@ -9,12 +9,28 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from typing import Protocol, TypeVar
 
-from runner.testbed.engine import Engine
-from runner.testbed.generation import GenerationEvent, GenerationRequest
+from runner.testbed.generation import GenerationEvent
 
 _IDLE_REPORT_AFTER_S = 1.0
 _SHORTEST_WAIT_S = 0.005
+Answer = TypeVar("Answer")
+
+
+class SteppedEngine(Protocol):
+    """What the thread needs of an engine, whichever side it is."""
+
+    made_progress: bool
+
+    @property
+    def is_idle(self) -> bool: ...
+
+    def step(self) -> list[GenerationEvent]: ...
+
+    def next_deadline_s(self) -> float | None: ...
+
+    def publish_gauges(self) -> None: ...
 
 
 class EngineThread:
@@ -25,7 +41,7 @@ class EngineThread:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: SteppedEngine,
         *,
         clock: Callable[[], float],
         deliver: Callable[[list[GenerationEvent]], None],
@@ -51,16 +67,14 @@ class EngineThread:
     def is_alive(self) -> bool:
         return self._thread.is_alive()
 
-    def submit(self, request: GenerationRequest) -> None:
-        self._mailbox.put(lambda: self._engine.submit(request))
+    def post(self, command: Callable[[], object]) -> None:
+        """Have something done between two steps."""
+        self._mailbox.put(command)
 
-    def abort(self, rid: str) -> None:
-        self._mailbox.put(lambda: self._engine.abort(rid))
-
-    def flush_cache(self) -> Future[bool]:
-        """Resolves to False if the engine was not fully idle."""
-        answer: Future[bool] = Future()
-        self._mailbox.put(lambda: answer.set_result(self._engine.flush_cache()))
+    def ask(self, question: Callable[[], Answer]) -> Future[Answer]:
+        """Have something answered between two steps."""
+        answer: Future[Answer] = Future()
+        self._mailbox.put(lambda: answer.set_result(question()))
         return answer
 
     def _run(self) -> None:

@@ -19,13 +19,17 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """`forced` are the first tokens of the answer, given instead of chosen (tool_choice)."""
+    """`forced` are the first tokens of the answer, given instead of chosen (tool_choice).
+
+    `room` is the number under which prefill and decode know it, if it has one already.
+    """
 
     rid: str
     tokens: tuple[int, ...]
     max_new_tokens: int
     forced: tuple[int, ...] = ()
     stream: bool = True
+    room: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,12 @@ class HostPool:
         self.index = torch.zeros(n_layers, n_pages, index_page_bytes, dtype=torch.uint8)
         self._copied_index_bytes = min(index_page_bytes, device.index_keys.page_bytes)
 
+    @property
+    def copied_page_bytes(self) -> int:
+        """Bytes that a copy of one page moves, in all layers."""
+        n_layers, _, kv_page_bytes = self.kv.shape
+        return int(n_layers) * (int(kv_page_bytes) + self._copied_index_bytes)
+
     def back_up(self, copies: list[PageCopy]) -> None:
         """Device to host, all layers."""
         if not copies:

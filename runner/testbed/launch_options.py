@@ -1,4 +1,4 @@
-"""The launch switches of the testbed: their names, defaults and meaning."""
+"""The launch switches of a testbed server: their names, defaults and meaning."""
 
 from __future__ import annotations
 
@@ -6,8 +6,21 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 ALL_TOKENS = 1024
+_PAGE_TOKENS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TransferFaults:
+    """`stall_after`: so many transfers go through, every later one stays WAITING_FOR_INPUT.
+
+    `slow_every`: each so many-th one takes `slow_s`, in which its pages are still to be written.
+    """
+
+    stall_after: int | None = None
+    slow_every: int | None = None
+    slow_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +30,15 @@ class LaunchOptions:
     host: str = "127.0.0.1"
     port: int = 0
     served_model_name: str = "tiny-dsml"
+    topology: str = "unified"
+    disaggregation_mode: str = "null"
+    disaggregation_bootstrap_port: int = 0
+    disaggregation_bootstrap_timeout: float = 300.0
+    disaggregation_waiting_timeout: float = 300.0
+    prefill_port: int = 0
+    decode_port: int = 0
+    log_folder: str | None = None
+    end_with_stdin: bool = False
     index_k_dtype: str = "bf16"
     enable_hierarchical_cache: bool = False
     host_index_bytes: str = "fp8"
@@ -28,19 +50,28 @@ class LaunchOptions:
     prefill_max_requests: int = 4
     max_output_tokens: int = 256
     tool_call_parser: str = "strict"
+    state_pages_short: int = 0
+    decode_kv_release: str = "deferred"
     stall_transfer_after: int | None = None
-    disaggregation_waiting_timeout: float = 300.0
+    slow_transfer_every: int | None = None
+    slow_transfer_s: float = 3.0
     decode_log_interval: int = 40
+    health_check_timeout: float = 20.0
     num_threads: int = 1
     random_seed: int = 0
     access_log: bool = True
+
+    def transfer_faults(self) -> TransferFaults:
+        return TransferFaults(
+            self.stall_transfer_after, self.slow_transfer_every, self.slow_transfer_s
+        )
 
 
 def parse_launch_options(argv: Sequence[str]) -> LaunchOptions:
     """Raises SystemExit(2), after argparse's own sentence, when a switch does not fit."""
     parsed = vars(_parser().parse_args(argv))
     options = LaunchOptions(**{field.name: parsed[field.name] for field in fields(LaunchOptions)})
-    slot_pages = -(-options.context_length // 64)
+    slot_pages = -(-options.context_length // _PAGE_TOKENS)
     if options.pages < slot_pages:
         _parser().error(
             f"--pages {options.pages}: one request of {options.context_length} tokens needs "
@@ -49,38 +80,126 @@ def parse_launch_options(argv: Sequence[str]) -> LaunchOptions:
     return options
 
 
+class _Switches:
+    """Adds switches whose defaults are those of `LaunchOptions`."""
+
+    def __init__(self, parser: argparse.ArgumentParser, title: str) -> None:
+        self._group = parser.add_argument_group(title)
+        self._default = LaunchOptions()
+
+    def __call__(self, *names: str, **settings: object) -> None:
+        dest = str(settings.pop("dest", names[0].lstrip("-").replace("-", "_")))
+        settings.setdefault("default", getattr(self._default, dest))
+        self._group.add_argument(*names, dest=dest, **settings)  # type: ignore[arg-type]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m runner.testbed serve",
         description="A small serving stack with switchable faults, speaking SGLang's surface.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    default = LaunchOptions()
+    _add_server(_Switches(parser, "server"))
+    _add_topology(_Switches(parser, "processes"))
+    _add_engine(_Switches(parser, "engine"))
+    _add_faults(_Switches(parser, "faults and their fixes (decisive testbed faults explains them)"))
+    return parser
 
-    def switch(*names: str, **settings: object) -> None:
-        dest = str(settings.pop("dest", names[0].lstrip("-").replace("-", "_")))
-        settings.setdefault("default", getattr(default, dest))
-        parser.add_argument(*names, dest=dest, **settings)  # type: ignore[arg-type]
 
+def _add_server(switch: _Switches) -> None:
     switch("--host", help="address to listen on")
     switch("--port", type=int, help="0 picks a free port; the bound address is printed")
     switch("--served-model-name", help="name in /v1/models and in answers")
-    switch("--index-k-dtype", choices=["fp8", "bf16"], help="132 or 256 bytes a token and layer")
-    switch("--enable-hierarchical-cache", action="store_true", help="host mirror with load-back")
     switch(
-        "--host-index-bytes",
-        choices=["fp8", "dtype"],
-        help="size of a host index page: for fp8 whatever the type (fault F1), or as on the device",
+        "--parser",
+        "--tool-call-parser",
+        dest="tool_call_parser",
+        choices=["strict"],
+        help="what becomes of a bad block",
     )
+    switch("--max-output-tokens", type=_positive, help="an answer is cut here at the latest")
+    switch("--decode-log-interval", type=_positive, help="decode steps between two status lines")
+    switch(
+        "--health-check-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="/health is 503 when the engine has not answered for so long",
+    )
+    switch("--num-threads", type=_positive, help="torch threads of the engine")
+    switch("--random-seed", type=int, help="seed of the bootstrap room numbers, of nothing else")
+    switch("--access-log", action=argparse.BooleanOptionalAction, help="one line per HTTP request")
+
+
+def _add_topology(switch: _Switches) -> None:
+    switch(
+        "--unified",
+        dest="topology",
+        action="store_const",
+        const="unified",
+        help="prefill and decode in one process",
+    )
+    switch(
+        "--split",
+        dest="topology",
+        action="store_const",
+        const="split",
+        help="a router, a prefill and a decode process",
+    )
+    switch(
+        "--disaggregation-mode",
+        choices=["null", "prefill", "decode"],
+        help="serve one side alone, to be reached through a router",
+    )
+    switch("--prefill-port", type=int, help="of the prefill server behind the router; 0: free")
+    switch("--decode-port", type=int, help="of the decode server behind the router; 0: free")
+    switch(
+        "--disaggregation-bootstrap-port",
+        type=int,
+        help="where decode reaches prefill; 0: free",
+    )
+    switch(
+        "--disaggregation-bootstrap-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="prefill fails a request for which decode has named no pages for so long",
+    )
+    switch(
+        "--disaggregation-waiting-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="decode fails a request whose pages have not come for so long",
+    )
+    switch("--log-folder", metavar="FOLDER", help="prefill.log and decode.log go there")
+    switch("--end-with-stdin", action="store_true", help="end when standard input closes")
+
+
+def _add_engine(switch: _Switches) -> None:
+    switch("--index-k-dtype", choices=["fp8", "bf16"], help="132 or 256 bytes a token and layer")
     switch("--index-topk", type=_topk, help="tokens chosen by the indexer; `all` selects nothing")
+    switch("--enable-hierarchical-cache", action="store_true", help="host mirror with load-back")
     switch("--pages", type=_positive, help="pages of 64 tokens in the prefill pool")
     switch("--host-pages", type=_positive, help="pages in the host pool")
     switch("--context-length", type=_context, help="most tokens of prompt and answer together")
     switch("--max-running-requests", "--max-running", type=_positive, help="decode slots")
     switch("--prefill-max-requests", type=_positive, help="prefills in one engine step at most")
-    switch("--max-output-tokens", type=_positive, help="an answer is cut here at the latest")
+
+
+def _add_faults(switch: _Switches) -> None:
     switch(
-        "--parser", dest="tool_call_parser", choices=["strict"], help="what becomes of a bad block"
+        "--host-index-bytes",
+        choices=["fp8", "dtype"],
+        help="size of a host index page: for fp8 whatever the type (fault F1), or as on the device",
+    )
+    switch(
+        "--state-pages-short",
+        type=_not_negative,
+        metavar="N",
+        help="decode names so many pages too few for the index keys",
+    )
+    switch(
+        "--decode-kv-release",
+        choices=["deferred", "immediate"],
+        help="whether decode's pages of a given-up request wait for prefill to be done with them",
     )
     switch(
         "--stall-transfer-after",
@@ -89,16 +208,12 @@ def _parser() -> argparse.ArgumentParser:
         help="wedge: after N page transfers every further one stays in KVPoll.WaitingForInput",
     )
     switch(
-        "--disaggregation-waiting-timeout",
-        type=float,
-        metavar="SECONDS",
-        help="a transfer that waits longer fails its request",
+        "--slow-transfer-every",
+        type=_positive,
+        metavar="N",
+        help="every Nth page transfer is under way for --slow-transfer-s",
     )
-    switch("--decode-log-interval", type=_positive, help="decode steps between two status lines")
-    switch("--num-threads", type=_positive, help="torch threads of the engine")
-    switch("--random-seed", type=int, help="seed of the bootstrap room numbers, of nothing else")
-    switch("--access-log", action=argparse.BooleanOptionalAction, help="one line per HTTP request")
-    return parser
+    switch("--slow-transfer-s", type=float, metavar="SECONDS", help="how long a slow one takes")
 
 
 def _positive(text: str) -> int:

@@ -5,42 +5,9 @@ It knows wording only. A tool that reads a real stack's log must be able to read
 
 from __future__ import annotations
 
-import logging
-import sys
-
-from uvicorn.logging import AccessFormatter
-
-_TIME = "%Y-%m-%d %H:%M:%S"
-LOGGER_NAME = "runner.testbed"
 WAITING_FOR_INPUT = "KVPoll.WaitingForInput"
+BOOTSTRAPPING = "KVPoll.Bootstrapping"
 ABORTED = "Aborted by AbortReq."
-
-
-def configure_log(*, access_log: bool) -> logging.Logger:
-    """`[2026-08-22 09:15:02] message` on stderr: local time, no level, as SGLang prints it."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("[%(asctime)s] %(message)s", _TIME))
-    logger = logging.getLogger(LOGGER_NAME)
-    logger.handlers = [handler]
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    _configure_uvicorn("uvicorn.error", [handler], logging.WARNING)
-    _configure_uvicorn("uvicorn.access", [_access_handler()] if access_log else [], logging.INFO)
-    return logger
-
-
-def _configure_uvicorn(name: str, handlers: list[logging.Handler], level: int) -> None:
-    log = logging.getLogger(name)
-    log.handlers, log.propagate = handlers, False
-    log.setLevel(level)
-
-
-def _access_handler() -> logging.Handler:
-    """`[2026-08-22 09:15:02] INFO:     127.0.0.1:37664 - "GET /health HTTP/1.1" 200 OK`."""
-    handler = logging.StreamHandler(sys.stderr)
-    line = '%(levelprefix)s %(client_addr)s - "%(request_line)s" %(status_code)s'
-    handler.setFormatter(AccessFormatter(f"[%(asctime)s] {line}", _TIME, use_colors=False))
-    return handler
 
 
 def prefill_batch(
@@ -51,6 +18,7 @@ def prefill_batch(
     token_usage: float,
     running: int,
     queued: int,
+    pending_tokens: int,
     bootstrap: int,
     inflight: int,
     tokens_per_s: float,
@@ -58,9 +26,9 @@ def prefill_batch(
     return (
         f"Prefill batch, #new-seq: {new_sequences}, #new-token: {new_tokens}, "
         f"#cached-token: {cached_tokens}, token usage: {token_usage:.2f}, "
-        f"#running-req: {running}, #queue-req: {queued}, #bootstrap-req: {bootstrap}, "
-        f"#inflight-req: {inflight}, cuda graph: False, "
-        f"input throughput (token/s): {tokens_per_s:.2f}"
+        f"#running-req: {running}, #queue-req: {queued}, #pending-token: {pending_tokens}, "
+        f"#bootstrap-req: {bootstrap}, #inflight-req: {inflight}, #optimistic-req: 0, "
+        f"cuda graph: False, input throughput (token/s): {tokens_per_s:.2f}"
     )
 
 
@@ -69,6 +37,7 @@ def decode_batch(
     running: int,
     tokens: int,
     token_usage: float,
+    pending_usage: float,
     prealloc: int,
     transfer: int,
     queued: int,
@@ -76,9 +45,9 @@ def decode_batch(
 ) -> str:
     return (
         f"Decode batch, #running-req: {running}, #token: {tokens}, "
-        f"token usage: {token_usage:.2f}, pre-allocated usage: 0.00, #prealloc-req: {prealloc}, "
-        f"#transfer-req: {transfer}, #retracted-req: 0, cuda graph: False, "
-        f"gen throughput (token/s): {tokens_per_s:.2f}, #queue-req: {queued}"
+        f"token usage: {token_usage:.2f}, pre-allocated usage: {pending_usage:.2f}, "
+        f"#prealloc-req: {prealloc}, #transfer-req: {transfer}, #retracted-req: 0, "
+        f"cuda graph: False, gen throughput (token/s): {tokens_per_s:.2f}, #queue-req: {queued}"
     )
 
 
@@ -90,6 +59,10 @@ def waiting_timeout(room: int, timeout_s: float) -> str:
     return f"Request {room} timed out after {timeout_s}s in {WAITING_FOR_INPUT}"
 
 
+def bootstrap_timeout(room: int, timeout_s: float) -> str:
+    return f"Request {room} timed out after {timeout_s}s in {BOOTSTRAPPING}"
+
+
 def waiting_timeout_hint() -> str:
     """Written once per process."""
     return (
@@ -99,9 +72,24 @@ def waiting_timeout_hint() -> str:
     )
 
 
+def bootstrap_timeout_hint() -> str:
+    """Written once per process."""
+    return (
+        "Some requests timed out when bootstrapping, which means prefill instances fail to "
+        "receive the KV indices from the decode instance of this request."
+    )
+
+
 def decode_transfer_failed(rid: str, room: int, reason: str) -> str:
     return (
         f"Decode transfer failed for request rank=0 decode_req.req.rid='{rid}' "
+        f"decode_req.req.bootstrap_room={room} with exception {kv_transfer_error(room, reason)}"
+    )
+
+
+def decode_handshake_failed(rid: str, room: int, reason: str) -> str:
+    return (
+        f"Decode handshake failed for request rank=0 decode_req.req.rid='{rid}' "
         f"decode_req.req.bootstrap_room={room} with exception {kv_transfer_error(room, reason)}"
     )
 
@@ -117,6 +105,25 @@ def prefill_bootstrap_failed(rid: str, room: int, reason: str) -> str:
     return (
         f"Prefill bootstrap failed for request rank=0 req.rid='{rid}' "
         f"req.bootstrap_room={room} with exception {kv_transfer_error(room, reason)}"
+    )
+
+
+def lost_prefill(address: str, affected: int) -> str:
+    return (
+        f"Lost connection with prefill instance (bootstrap_addr: {address}), "
+        f"{affected} requests affected"
+    )
+
+
+def index_pages_differ(n_prefill: int, n_decode: int) -> str:
+    """The state list that decode gave is shorter: what has no place there is not sent."""
+    return f"len(prefill_state_indices) = {n_prefill}, len(dst_state_indices) = {n_decode}"
+
+
+def release_without_drain(room: int, timeout_s: float) -> str:
+    return (
+        f"Deferred KV release for room {room} timed out after {timeout_s}s without a full drain "
+        "ack from prefill; releasing anyway."
     )
 
 
@@ -138,6 +145,12 @@ def cache_not_flushed(*, queued: int, running: int) -> str:
     )
 
 
+def tree_cache_initialized(*, hicache: bool) -> str:
+    return (
+        f"Tree cache initialized: source=default impl=UnifiedRadixCache hicache_attached={hicache}"
+    )
+
+
 def host_pool_allocated(*, tokens: int, gigabytes: float) -> str:
     return f"Allocating {gigabytes:.2f} GB hierarchical KV host pool: {tokens} tokens."
 
@@ -148,6 +161,28 @@ def index_host_pool_allocated(*, gigabytes: float) -> str:
 
 def ready() -> str:
     return "The server is fired up and ready to roll!"
+
+
+def scheduler_exception(trace: str) -> str:
+    return f"Scheduler hit an exception: {trace}"
+
+
+def health_check_failed(*, timeout_s: float, asked: str, last_heartbeat: str) -> str:
+    return (
+        "Health check failed. Server couldn't get a response from detokenizer for last "
+        f"{timeout_s:g} seconds. tic start time: {asked}. last_heartbeat time: {last_heartbeat}"
+    )
+
+
+def empty_abort() -> str:
+    return "Empty rid, ignore abort request."
+
+
+def subprocess_crashed(name: str, pid: int, status: int) -> str:
+    return (
+        f"Subprocess {name} (pid={pid}) crashed with exit code {status}. "
+        "Triggering SIGQUIT for cleanup..."
+    )
 
 
 def undefined_function(name: str) -> str:

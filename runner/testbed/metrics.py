@@ -1,25 +1,28 @@
-"""Counters, gauges and histograms in Prometheus text, under SGLang's names.
+"""Counters, gauges and histograms in Prometheus text.
 
-It knows how numbers are kept and printed; when a gauge is refreshed is the engine's decision.
+It knows how numbers are kept and printed; which there are is the catalogue's matter, and when a
+gauge is refreshed the engines' decision.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from runner.testbed.metric_catalogue import FROM_THE_START, MetricFamily, Scope
+
 Labels = tuple[tuple[str, str], ...]
-SECONDS_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
+# One-two-five, from a millisecond to the longest timeout; what is not in seconds uses them too.
+BUCKETS = tuple(round(digit * 10.0**power, 3) for power in range(-3, 3) for digit in (1, 2, 5))
 
 
 @dataclass(slots=True)
-class Family:
-    """One metric with all its label sets."""
+class _Samples:
+    """One family with all its label sets; a histogram's row ends with its count and its sum."""
 
-    name: str
-    kind: str
-    description: str
+    family: MetricFamily
+    common: Labels
     values: dict[Labels, float] = field(default_factory=dict)
     histograms: dict[Labels, list[float]] = field(default_factory=dict)
 
@@ -27,60 +30,69 @@ class Family:
 class Registry:
     """All metrics of one server; may be written by one thread and read by another.
 
-    `common` labels stand on every sample, as SGLang's `model_name` and `engine_type` do.
+    `scopes` gives the labels that stand on every sample of a family of that scope.
     """
 
-    def __init__(self, common: dict[str, str]) -> None:
-        self._common = tuple(common.items())
-        self._families: dict[str, Family] = {}
+    def __init__(
+        self, families: Iterable[MetricFamily], scopes: Mapping[Scope, Mapping[str, str]]
+    ) -> None:
+        self._samples = {
+            family.name: _Samples(family, tuple(scopes[family.scope].items()))
+            for family in families
+        }
         self._lock = threading.Lock()
+        for name in self._samples.keys() & FROM_THE_START.keys():
+            for labels in FROM_THE_START[name]:
+                self.add(name, 0, **labels)
 
-    def declare(self, name: str, kind: str, description: str) -> None:
-        self._families[name] = Family(name, kind, description)
+    def has(self, name: str) -> bool:
+        return name in self._samples
 
     def add(self, name: str, amount: float = 1.0, **labels: str) -> None:
         """Raise a counter (or move a gauge that counts something open)."""
-        key = self._common + tuple(labels.items())
+        samples = self._samples[name]
+        key = samples.common + tuple(labels.items())
         with self._lock:
-            values = self._families[name].values
-            values[key] = values.get(key, 0.0) + amount
+            samples.values[key] = samples.values.get(key, 0.0) + amount
 
     def set(self, name: str, value: float, **labels: str) -> None:
-        key = self._common + tuple(labels.items())
+        samples = self._samples[name]
         with self._lock:
-            self._families[name].values[key] = value
+            samples.values[samples.common + tuple(labels.items())] = value
 
     def observe(self, name: str, value: float, **labels: str) -> None:
-        """Add to a histogram; the last two numbers kept per label set are count and sum."""
-        key = self._common + tuple(labels.items())
+        """Add to a histogram."""
+        samples = self._samples[name]
+        key = samples.common + tuple(labels.items())
         with self._lock:
-            row = self._families[name].histograms.setdefault(
-                key, [0.0] * (len(SECONDS_BUCKETS) + 2)
-            )
-            for index, bound in enumerate(SECONDS_BUCKETS):
+            row = samples.histograms.setdefault(key, [0.0] * (len(BUCKETS) + 2))
+            for index, bound in enumerate(BUCKETS):
                 row[index] += value <= bound
             row[-2] += 1
             row[-1] += value
 
     def value(self, name: str, **labels: str) -> float:
         """The current value of one sample; 0 if it was never written."""
+        samples = self._samples[name]
         with self._lock:
-            return self._families[name].values.get(self._common + tuple(labels.items()), 0.0)
+            return samples.values.get(samples.common + tuple(labels.items()), 0.0)
 
     def exposition(self) -> str:
         """Prometheus text format 0.0.4."""
         with self._lock:
-            return "".join(f"{line}\n" for f in self._families.values() for line in _lines(f))
+            return "".join(
+                f"{line}\n" for samples in self._samples.values() for line in _lines(samples)
+            )
 
 
-def _lines(family: Family) -> Iterator[str]:
-    name = f"sglang:{family.name}"
-    yield f"# HELP {name} {family.description}"
-    yield f"# TYPE {name} {family.kind}"
-    for labels, value in family.values.items():
+def _lines(samples: _Samples) -> Iterator[str]:
+    name = samples.family.full_name
+    yield f"# HELP {name} {samples.family.description}"
+    yield f"# TYPE {name} {samples.family.kind}"
+    for labels, value in samples.values.items():
         yield f"{name}{_braces(labels)} {_number(value)}"
-    for labels, row in family.histograms.items():
-        for bound, count in zip(SECONDS_BUCKETS, row, strict=False):
+    for labels, row in samples.histograms.items():
+        for bound, count in zip(BUCKETS, row, strict=False):
             yield f"{name}_bucket{_braces((*labels, ('le', str(bound))))} {_number(count)}"
         yield f"{name}_bucket{_braces((*labels, ('le', '+Inf')))} {_number(row[-2])}"
         yield f"{name}_sum{_braces(labels)} {_number(row[-1])}"
@@ -89,7 +101,7 @@ def _lines(family: Family) -> Iterator[str]:
 
 def _braces(labels: Labels) -> str:
     inside = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels)
-    return f"{{{inside}}}"
+    return f"{{{inside}}}" if inside else ""
 
 
 def _escaped(value: str) -> str:

@@ -72,6 +72,7 @@ class FusedModel:
     def __init__(self, config: ModelConfig, tensors: dict[str, Tensor]) -> None:
         weights = {name: tensor.float() for name, tensor in tensors.items()}
         self.config = config
+        self.n_bytes = sum(tensor.nbytes for tensor in weights.values())
         embedding = weights["embedding"]
         offsets = weights["ngram"].chunk(config.ngram - 1, dim=1)
         self.token_tables = [

@@ -5,8 +5,9 @@ It knows prompts and pages; queues, transfers and decoding are others' matters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from runner.testbed.cache_metrics import CacheMetrics
 from runner.testbed.host_pool import HostPool, PageCopy, host_index_page_bytes
 from runner.testbed.index_keys import PAGE_TOKENS, make_index_keys
 from runner.testbed.kv_pool import PagePool
@@ -16,6 +17,8 @@ from runner.testbed.page_numbers import FreePages
 from runner.testbed.paged_forward import prefill
 from runner.testbed.radix_cache import Lease, RadixCache
 
+Clock = Callable[[], float]
+
 
 class LayerwiseLoad:
     """Load-back of one request: layer i's pages are copied when the forward pass reaches layer i.
@@ -23,20 +26,28 @@ class LayerwiseLoad:
     The gate covers keys, values and index keys alike, so nothing is read before it is there.
     """
 
-    def __init__(self, host: HostPool | None, copies: list[PageCopy]) -> None:
+    def __init__(
+        self, host: HostPool | None, copies: list[PageCopy], metrics: CacheMetrics
+    ) -> None:
         self._host = host
         self._copies = copies
+        self._metrics = metrics
 
     def wait_until(self, layer: int) -> None:
-        if self._host is not None:
-            self._host.load_back(self._copies, layer)
+        if self._host is not None and self._copies:
+            with self._metrics.timed("load_back_duration_seconds"):
+                self._host.load_back(self._copies, layer)
 
 
 class PrefillInstance:
     """`acquire` a lease, `run` the prompt, `release` the lease once its pages were taken over."""
 
-    def __init__(self, model: FusedModel, options: LaunchOptions) -> None:
+    def __init__(
+        self, model: FusedModel, options: LaunchOptions, metrics: CacheMetrics, clock: Clock
+    ) -> None:
         self._model = model
+        self._metrics = metrics
+        self._clock = clock
         self._topk = options.index_topk
         max_pages = -(-options.context_length // PAGE_TOKENS)
         index_keys = make_index_keys(options.index_k_dtype, max_pages)
@@ -48,11 +59,15 @@ class PrefillInstance:
 
     def acquire(self, tokens: Sequence[int]) -> Lease | None:
         """None while the pool has too few pages that can be freed."""
-        return self.cache.acquire(tokens)
+        started_s = self._clock()
+        lease = self.cache.acquire(tokens)
+        seconds = self._clock() - started_s
+        self._metrics.evicted(so_far=self.cache.evicted_tokens, seconds=seconds)
+        return lease
 
     def run(self, tokens: Sequence[int], lease: Lease) -> int:
         """Load back, compute, insert, back up; returns the first token of the answer."""
-        gate = LayerwiseLoad(self.host, lease.loads)
+        gate = LayerwiseLoad(self.host, lease.loads, self._metrics)
         token = prefill(
             self._model,
             self.pool,
@@ -62,10 +77,24 @@ class PrefillInstance:
             before_layer=gate.wait_until,
             topk=self._topk,
         )
-        copies = self.cache.insert(tokens, lease)
-        if self.host is not None:
-            self.host.back_up(copies)
+        self._note_load(lease.loads)
+        self._back_up(self.cache.insert(tokens, lease))
         return token
+
+    def _note_load(self, copies: list[PageCopy]) -> None:
+        if self.host is not None and copies:
+            n_pages = len(copies)
+            self._metrics.loaded_back(
+                n_pages=n_pages, n_bytes=n_pages * self.host.copied_page_bytes
+            )
+
+    def _back_up(self, copies: list[PageCopy]) -> None:
+        self._metrics.dropped(so_far=self.cache.dropped_tokens)
+        if self.host is not None and copies:
+            with self._metrics.timed("hicache_backup_duration_seconds"):
+                self.host.back_up(copies)
+            n_pages = len(copies)
+            self._metrics.backed_up(n_pages=n_pages, n_bytes=n_pages * self.host.copied_page_bytes)
 
     def release(self, lease: Lease) -> None:
         self.cache.release(lease)

@@ -70,6 +70,7 @@ class RadixCache:
         self._on_device: OrderedDict[Node, None] = OrderedDict()  # least recently used first
         self._on_host: OrderedDict[Node, None] = OrderedDict()
         self.evicted_tokens = 0
+        self.dropped_tokens = 0
 
     @property
     def device_pages_evictable(self) -> int:
@@ -188,6 +189,7 @@ class RadixCache:
                 continue
             page = self._take_host()
             if page is None:  # nothing deeper may be backed up without its parent
+                self.dropped_tokens += PAGE_TOKENS if self._host is not None else 0
                 break
             assert node.device is not None
             node.host = page

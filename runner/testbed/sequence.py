@@ -1,4 +1,4 @@
-"""A request inside the engine: what it holds, what it has said, and where it stands."""
+"""One request as the prefill side and as the decode side keep it."""
 
 from __future__ import annotations
 
@@ -8,28 +8,60 @@ from enum import StrEnum
 from runner.testbed import vocabulary as v
 from runner.testbed.generation import CachedTokens, FinishReason, GenerationRequest
 from runner.testbed.model import NO_TOKEN
+from runner.testbed.page_link import DecodePeer, PrefillPeer
+from runner.testbed.page_messages import PagesGranted
 from runner.testbed.radix_cache import Lease
 
 
-class Stage(StrEnum):
-    """Where a sequence stands: waits for a decode slot, for prefill, for its pages, or decodes."""
+class PrefillStage(StrEnum):
+    """Waits for decode's pages; for its turn; or for its pages to be written there."""
+
+    BOOTSTRAP = "bootstrap"
+    WAITING = "waiting"
+    INFLIGHT = "inflight"
+
+
+@dataclass(eq=False, slots=True)
+class PrefillSequence:
+    """`grant` and `peer` say where its pages go, `lease` what it holds of the prefill pool.
+
+    `failure`: why it ended badly; `was_told`: decode knows, for it said so itself.
+    """
+
+    request: GenerationRequest
+    room: int
+    submitted_s: float
+    stage: PrefillStage = PrefillStage.BOOTSTRAP
+    grant: PagesGranted | None = None
+    peer: DecodePeer | None = None
+    lease: Lease | None = None
+    token: int = v.PAD
+    computed_s: float = 0.0
+    failure: str | None = None
+    was_told: bool = False
+    cached: CachedTokens = field(default_factory=CachedTokens)
+    index_sums: tuple[int, ...] = ()
+
+
+class DecodeStage(StrEnum):
+    """Waits for a slot; for its pages to arrive; or decodes."""
 
     PREALLOC = "prealloc"
-    WAITING = "waiting"
     TRANSFER = "transfer"
     RUNNING = "running"
 
 
 @dataclass(eq=False, slots=True)
-class Sequence:
-    """`slot` and `lease` are what it holds on the decode and on the prefill side."""
+class DecodeSequence:
+    """`slot` is what it holds of the decode pool, `peer` the prefill instance it waits for."""
 
     request: GenerationRequest
     room: int
     max_new_tokens: int
-    stage: Stage = Stage.PREALLOC
+    peer: PrefillPeer
+    stage: DecodeStage = DecodeStage.PREALLOC
     slot: int | None = None
-    lease: Lease | None = None
+    granted_s: float = 0.0
     output: list[int] = field(default_factory=list)
     cached: CachedTokens = field(default_factory=CachedTokens)
 

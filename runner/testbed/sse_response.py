@@ -28,7 +28,7 @@ class SseResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        if not await _outlives_client(self._send_all(send), receive):
+        if not await outlives_client(self._send_all(send), receive):
             self._on_disconnect()
 
     async def _send_all(self, send: Send) -> None:
@@ -50,11 +50,11 @@ class DeferredResponse(Response):
         async def respond() -> None:
             await (await self._answer)(scope, receive, send)
 
-        if not await _outlives_client(respond(), receive):
+        if not await outlives_client(respond(), receive):
             self._on_disconnect()
 
 
-async def _outlives_client(work: Coroutine[None, None, None], receive: Receive) -> bool:
+async def outlives_client(work: Coroutine[None, None, None], receive: Receive) -> bool:
     """Do `work`; if the client disconnects before it is done, cancel it and return False."""
     working = asyncio.create_task(work)
     leaving = asyncio.create_task(_disconnect(receive))

@@ -74,6 +74,15 @@ def first_request(dialogue: Dialogue, **extra: object) -> dict[str, Any]:
     }
 
 
+def after_call(dialogue: Dialogue) -> dict[str, Any]:
+    """The second request of a dialogue: the tool has answered."""
+    step = dialogue.rounds[0]
+    body = first_request(dialogue)
+    result = {"role": "tool", "tool_call_id": "call_1", "content": words(step.result)}
+    body["messages"] += [call_message(step), result]
+    return body
+
+
 def whole_chat(dialogue: Dialogue) -> dict[str, Any]:
     """The body of the request that would follow a dialogue's last answer."""
     messages = [system_message(dialogue)]

@@ -11,12 +11,13 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from runner.testbed.engine import Engine
+from runner.testbed.batch_reports import Instruments
 from runner.testbed.engine_metrics import EngineMetrics, make_registry
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
 from runner.testbed.grammar import Dialogue, DialogueShape, DialogueSource, Segment, segments
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
+from runner.testbed.unified_engine import UnifiedEngine
 from runner.testbed.vocabulary import load_vocabulary
 
 
@@ -69,11 +70,11 @@ class ClosedLoop:
     ) -> None:
         self.clock = StepClock()
         self.tally = Tally()
-        registry = make_registry(options.served_model_name)
-        metrics = EngineMetrics(registry, hicache=options.enable_hierarchical_cache)
-        self.engine = Engine(
-            model, options, metrics=metrics, clock=self.clock, log=self.tally.log.append
+        self.registry = make_registry(
+            options.served_model_name, hicache=options.enable_hierarchical_cache
         )
+        instruments = Instruments(EngineMetrics(self.registry), self.clock, self.tally.log.append)
+        self.engine = UnifiedEngine(model, options, instruments)
         self._sessions = [
             Session(index, list(segments(dialogue))) for index, dialogue in enumerate(dialogues)
         ]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import httpx
 
 from runner.testbed.launch_options import LaunchOptions
-from runner.testbed.running_testbed import RunningTestbed
+from runner.testbed.running_server import RunningServer
 
 _PATIENCE_S = 60.0
 
@@ -48,12 +48,16 @@ class LiveTestbed:
 
     def metric(self, name: str, *labels: str) -> float:
         """Sum of the samples whose line has all `labels`, e.g. `cache_source="host"`."""
-        samples = [
-            float(line.rsplit(" ", 1)[1])
-            for line in self.client.get("/metrics").text.splitlines()
-            if line.startswith(f"sglang:{name}{{") and all(label in line for label in labels)
-        ]
-        return sum(samples)
+        return metric_sum(self.client.get("/metrics").text, name, *labels)
+
+
+def metric_sum(page: str, name: str, *labels: str) -> float:
+    """Sum of the samples of one of SGLang's families whose line has all `labels`."""
+    return sum(
+        float(line.rsplit(" ", 1)[1])
+        for line in page.splitlines()
+        if line.startswith(f"sglang:{name}{{") and all(label in line for label in labels)
+    )
 
 
 @contextmanager
@@ -65,7 +69,7 @@ def live_testbed(options: LaunchOptions) -> Iterator[LiveTestbed]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         ready = threading.Event()
-        testbed = RunningTestbed(options, logger)
+        testbed = RunningServer(options, logger)
         thread = threading.Thread(
             target=lambda: asyncio.run(testbed.serve(listener, on_ready=ready.set))
         )

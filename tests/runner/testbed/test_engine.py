@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from runner.testbed import vocabulary as v
-from runner.testbed.engine import Engine
+from runner.testbed.batch_reports import Instruments
 from runner.testbed.engine_metrics import EngineMetrics, make_registry
 from runner.testbed.engine_thread import EngineThread
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
@@ -16,6 +16,7 @@ from runner.testbed.grammar import segments
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.metrics import Registry
 from runner.testbed.model import load_model
+from runner.testbed.unified_engine import UnifiedEngine
 from tests.runner.testbed.closed_loop import StepClock, draw_dialogues
 
 MODEL = load_model()
@@ -32,14 +33,9 @@ class Bench:
     def __init__(self, options: LaunchOptions = OPTIONS) -> None:
         self.clock = StepClock()
         self.log: list[str] = []
-        self.registry: Registry = make_registry("tiny")
-        self.engine = Engine(
-            MODEL,
-            options,
-            metrics=EngineMetrics(self.registry, hicache=options.enable_hierarchical_cache),
-            clock=self.clock,
-            log=self.log.append,
-        )
+        self.registry: Registry = make_registry("tiny", hicache=options.enable_hierarchical_cache)
+        instruments = Instruments(EngineMetrics(self.registry), self.clock, self.log.append)
+        self.engine = UnifiedEngine(MODEL, options, instruments)
 
     def submit(self, rid: str, prompt: tuple[int, ...] = PROMPT, **settings: object) -> None:
         settings.setdefault("max_new_tokens", 100)
@@ -54,8 +50,8 @@ class Bench:
     def everything_is_free(self) -> bool:
         slots = self.engine.options.max_running_requests
         return (
-            self.engine.prefill_side.used_tokens == 0
-            and self.engine.decode_side.free_slots == slots
+            self.engine.prefill.instance.used_tokens == 0
+            and self.engine.decode.instance.free_slots == slots
         )
 
 
@@ -81,7 +77,7 @@ def test_more_requests_than_slots_wait_for_one() -> None:
 
     bench.engine.step()
 
-    gauges = bench.engine.gauges()
+    gauges = bench.engine.decode.gauges()
     assert (gauges.prealloc, gauges.transferring) == (1, 2)
     assert tokens_of(bench.drain(), "c") == CALL.tokens
 
@@ -93,8 +89,8 @@ def test_no_more_than_so_many_prompts_are_prefilled_in_a_step() -> None:
 
     bench.engine.step()
 
-    assert bench.engine.gauges().transferring == 3
-    assert bench.engine.gauges().waiting == 2
+    assert bench.engine.prefill.gauges().inflight == 3
+    assert bench.engine.prefill.gauges().waiting == 2
     bench.drain()
     assert bench.everything_is_free()
 
@@ -159,14 +155,14 @@ def test_a_flush_is_refused_while_anything_is_open_and_then_forgets_all() -> Non
     bench.submit("a")
     refused = bench.engine.flush_cache()
     bench.drain()
-    cached = bench.engine.prefill_side.host_used_tokens
+    cached = bench.engine.prefill.instance.host_used_tokens
 
     assert not refused
     assert bench.log[0].startswith("Cache not flushed because there are pending requests. #queue")
     assert cached > 0
     assert bench.engine.flush_cache()
-    assert bench.engine.prefill_side.host_used_tokens == 0
-    assert bench.engine.gauges().evictable_tokens == 0
+    assert bench.engine.prefill.instance.host_used_tokens == 0
+    assert bench.engine.prefill.gauges().pool.evictable == 0
 
 
 def test_a_wedge_freezes_the_gauges_and_refuses_the_flush() -> None:
@@ -225,7 +221,7 @@ def test_a_page_that_was_evicted_is_counted_when_it_comes_back_from_the_host() -
     assert bench.registry.value("evicted_tokens_total") > 0
 
 
-class BrokenEngine(Engine):
+class BrokenEngine(UnifiedEngine):
     """Dies in its first step."""
 
     def step(self) -> list[GenerationEvent]:
@@ -233,13 +229,13 @@ class BrokenEngine(Engine):
 
 
 def test_a_thread_whose_engine_dies_says_what_of_and_ends() -> None:
-    metrics = EngineMetrics(make_registry("tiny"), hicache=False)
-    engine = BrokenEngine(MODEL, OPTIONS, metrics=metrics, clock=StepClock(), log=lambda _: None)
+    metrics = EngineMetrics(make_registry("tiny", hicache=True))
+    engine = BrokenEngine(MODEL, OPTIONS, Instruments(metrics, StepClock(), lambda _: None))
     causes: queue.SimpleQueue[Exception] = queue.SimpleQueue()
     thread = EngineThread(engine, clock=StepClock(), deliver=lambda _: None, on_crash=causes.put)
 
     thread.start()
-    thread.submit(GenerationRequest("a", PROMPT, max_new_tokens=1))
+    thread.post(lambda: engine.submit(GenerationRequest("a", PROMPT, max_new_tokens=1)))
 
     assert str(causes.get(timeout=60)) == "no memory left"
     thread.stop()
@@ -253,7 +249,8 @@ def test_a_thread_delivers_what_each_step_brought_in_one_go() -> None:
         bench.engine, clock=bench.clock, deliver=batches.put, on_crash=lambda _: None
     )
     for rid in ("a", "b"):
-        thread.submit(GenerationRequest(rid, PROMPT, max_new_tokens=2))
+        request = GenerationRequest(rid, PROMPT, max_new_tokens=2)
+        thread.post(lambda request=request: bench.engine.submit(request))  # type: ignore[misc]
 
     thread.start()
     first = batches.get(timeout=60)

@@ -25,8 +25,8 @@ def play(
     loop = ClosedLoop(MODEL, options, concurrency=concurrency, dialogues=dialogues, seed=seed)
     tally = loop.run()
     assert loop.engine.is_idle
-    assert loop.engine.prefill_side.used_tokens == 0, "a page was lost"
-    assert loop.engine.decode_side.free_slots == options.max_running_requests, "a slot was lost"
+    assert loop.engine.prefill.instance.used_tokens == 0, "a page was lost"
+    assert loop.engine.decode.instance.free_slots == options.max_running_requests, "a slot was lost"
     return tally
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from runner.testbed import log_lines
-from runner.testbed.engine_metrics import EngineGauges, make_registry
+from runner.testbed.engine_metrics import DecodeGauges, PoolGauges, make_registry
+from runner.testbed.log_output import configure_log
+from runner.testbed.metric_catalogue import MetricFamily, Scope
 from runner.testbed.metrics import Registry
 
 # How a reader of SGLang's log takes a line apart.
@@ -25,7 +26,7 @@ PD_FAIL = re.compile(
 
 
 def test_another_parser_reads_the_exposition() -> None:
-    registry = make_registry('tiny "model"')
+    registry = make_registry('tiny "model"', hicache=True)
     registry.set("num_running_reqs", 3)
     registry.observe("time_to_first_token_seconds", 0.3, is_streaming="True")
 
@@ -33,7 +34,13 @@ def test_another_parser_reads_the_exposition() -> None:
 
     (running,) = families["sglang:num_running_reqs"].samples
     assert running.value == 3
-    assert running.labels == {"model_name": 'tiny "model"', "engine_type": "unified"}
+    assert running.labels == {
+        "model_name": 'tiny "model"',
+        "engine_type": "unified",
+        "tp_rank": "0",
+        "pp_rank": "0",
+        "moe_ep_rank": "0",
+    }
     assert families["sglang:realtime_tokens"].type == "counter"
     histogram = families["sglang:time_to_first_token_seconds"]
     buckets = {s.labels["le"]: s.value for s in histogram.samples if s.name.endswith("_bucket")}
@@ -70,17 +77,17 @@ def test_another_parser_reads_the_exposition() -> None:
     ],
 )
 def test_sglangs_names_are_there(name: str) -> None:
-    assert f"# TYPE sglang:{name} " in make_registry("tiny").exposition()
+    assert f"# TYPE sglang:{name} " in make_registry("tiny", hicache=True).exposition()
 
 
 def test_labels_are_escaped() -> None:
-    registry = Registry({})
-    registry.declare("name", "counter", "A counter.")
+    family = MetricFamily("name", "counter", Scope.HTTP, "A counter.")
+    registry = Registry([family], {Scope.HTTP: {}})
     registry.add("name", path='a"b\\c\n')
 
-    (family,) = text_string_to_metric_families(registry.exposition())
+    (parsed,) = text_string_to_metric_families(registry.exposition())
 
-    assert family.samples[0].labels == {"path": 'a"b\\c\n'}
+    assert parsed.samples[0].labels == {"path": 'a"b\\c\n'}
 
 
 def test_batch_lines_are_read_field_by_field() -> None:
@@ -91,6 +98,7 @@ def test_batch_lines_are_read_field_by_field() -> None:
         token_usage=0.414,
         running=5,
         queued=3,
+        pending_tokens=300,
         bootstrap=1,
         inflight=2,
         tokens_per_s=158.723,
@@ -99,6 +107,7 @@ def test_batch_lines_are_read_field_by_field() -> None:
         running=21,
         tokens=1450,
         token_usage=0.63,
+        pending_usage=0.04,
         prealloc=1,
         transfer=6,
         queued=0,
@@ -117,8 +126,10 @@ def test_batch_lines_are_read_field_by_field() -> None:
         "token usage": "0.41",
         "#running-req": "5",
         "#queue-req": "3",
+        "#pending-token": "300",
         "#bootstrap-req": "1",
         "#inflight-req": "2",
+        "#optimistic-req": "0",
         "cuda graph": "False",
         "input throughput (token/s)": "158.72",
     }
@@ -143,14 +154,14 @@ def test_failed_transfers_are_read_as_the_real_ones(line: str) -> None:
 
 
 def test_the_log_has_sglangs_prefix(capsys: pytest.CaptureFixture[str]) -> None:
-    log_lines.configure_log(access_log=False).info("Cache flushed successfully!")
+    configure_log(access_log=False).info("Cache flushed successfully!")
 
     line = capsys.readouterr().err
     assert re.fullmatch(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] Cache flushed successfully!\n", line)
 
 
 def test_a_histogram_counts_each_value_once_in_every_bucket_above_it() -> None:
-    registry = make_registry("tiny")
+    registry = make_registry("tiny", hicache=True)
     for seconds in (0.005, 0.3, 500.0):
         registry.observe("e2e_request_latency_seconds", seconds, is_streaming="True")
 
@@ -161,20 +172,11 @@ def test_a_histogram_counts_each_value_once_in_every_bucket_above_it() -> None:
 
 
 def test_gauge_snapshots_know_their_shares() -> None:
-    gauges = EngineGauges(
-        running=1,
-        waiting=0,
-        prealloc=0,
-        transferring=0,
-        used_tokens=64,
-        evictable_tokens=128,
-        total_tokens=640,
-        decode_tokens=100,
-        decode_total_tokens=1000,
-        host_used_tokens=0,
-        host_total_tokens=0,
+    pool = PoolGauges(used=64, evictable=128, total=640)
+    decode = DecodeGauges(
+        running=1, prealloc=0, transferring=1, tokens=500, pending_tokens=40, total_tokens=1000
     )
 
-    assert gauges.available_tokens == 448
-    assert gauges.token_usage == pytest.approx(0.1)
-    assert replace(gauges, decode_tokens=500).decode_usage == pytest.approx(0.5)
+    assert pool.values()["kv_available_tokens"] == 448
+    assert pool.usage == pytest.approx(0.1)
+    assert (decode.usage, decode.pending_usage) == (0.5, 0.04)

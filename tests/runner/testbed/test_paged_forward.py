@@ -98,7 +98,9 @@ def test_rows_of_a_batch_do_not_see_each_other(pool: PagePool) -> None:
     texts = [[t for s in segments(source(seed).draw()) for t in s.tokens][:150] for seed in (7, 8)]
     for number, text in enumerate(texts):
         run_prefill(pool, text[:-1])
-        pool.copy_pages(pool, [0, 1, 2], [16 * number + page for page in (4, 5, 6)])
+        pages = [16 * number + page for page in (4, 5, 6)]
+        pool.copy_kv(pool, [0, 1, 2], pages)
+        pool.copy_index(pool, [0, 1, 2], pages)
     rows = [DecodeRow(tuple(t[:-4:-1]), 149, 16 * n + 4) for n, t in enumerate(texts)]
     alone = [decode_step(MODEL, pool, [row], topk=32)[0] for row in rows]
 

@@ -11,15 +11,14 @@ from typing import Any
 import httpx
 import pytest
 
-from runner.testbed.grammar import Dialogue, segments
+from runner.testbed.grammar import segments
 from runner.testbed.launch_options import LaunchOptions
 from tests.runner.testbed.chat_rendering import (
+    after_call,
     answer,
     arguments,
-    call_message,
     first_request,
     tool_name,
-    words,
 )
 from tests.runner.testbed.closed_loop import draw_dialogues
 from tests.runner.testbed.live_testbed import LiveTestbed, live_testbed
@@ -51,15 +50,6 @@ def deltas(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def text_of(chunks: list[dict[str, Any]]) -> str:
     return "".join(delta.get("content") or "" for delta in deltas(chunks))
-
-
-def after_call(dialogue: Dialogue) -> dict[str, Any]:
-    """The second request of a dialogue: the tool has answered."""
-    step = dialogue.rounds[0]
-    body = first_request(dialogue)
-    result = {"role": "tool", "tool_call_id": "call_1", "content": words(step.result)}
-    body["messages"] += [call_message(step), result]
-    return body
 
 
 def test_a_call_is_answered_whole_with_usage(testbed: LiveTestbed) -> None:
