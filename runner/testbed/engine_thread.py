@@ -72,9 +72,14 @@ class EngineThread:
         self._mailbox.put(command)
 
     def ask(self, question: Callable[[], Answer]) -> Future[Answer]:
-        """Have something answered between two steps."""
+        """Have something answered between two steps, unless nobody waits for it any more."""
         answer: Future[Answer] = Future()
-        self._mailbox.put(lambda: answer.set_result(question()))
+
+        def reply() -> None:
+            if answer.set_running_or_notify_cancel():
+                answer.set_result(question())
+
+        self._mailbox.put(reply)
         return answer
 
     def _run(self) -> None:
