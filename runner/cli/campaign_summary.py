@@ -11,9 +11,12 @@ from db.reads.campaigns import ArmFacts, CampaignFacts, arms
 from db.reads.runs import RunCounts, runs
 from db.store import Store
 from db.vocabulary import Headline, RunState
-from runner.cli.console import ExitStatus
+from runner.cli.console import ExitStatus, say
 from runner.evidence.counts import pooled
+from runner.evidence.verdict_text import verdict_lines
 from runner.evidence.wording import corrupt_text, count_text, evidence_text
+from runner.execute.attribution import attribution_lines
+from runner.execute.campaign_evidence import gather_evidence
 from runner.execute.run_counts import counts_of, run_json
 from runner.execute.verdicts import JudgedHypothesis
 
@@ -33,6 +36,10 @@ def campaign_json(
                 "id": each.slug,
                 "headline": str(each.verdict.headline),
                 "sentence": each.verdict.sentence,
+                "elimination": str(each.verdict.elimination),
+                "direction": str(each.verdict.direction),
+                "availability": str(each.verdict.availability),
+                "reasons": sorted(each.verdict.reason_codes),
             }
             for each in judged
         ],
@@ -50,6 +57,17 @@ def arms_table(store: Store, campaign: CampaignFacts) -> Table:
     for arm in known:
         table.add_row(*_row(arm, [run for run in stored if run.arm_id == arm.id], campaign))
     return table
+
+
+def say_verdicts(store: Store, campaign_id: int, judged: Sequence[JudgedHypothesis]) -> None:
+    """Every verdict with its three answers and what to do next, and what corruption needs."""
+    for each in judged:
+        first, *others = verdict_lines(each.verdict)
+        say(f"{each.slug}: {first}")
+        for line in others:
+            say(f"  {line}")
+    for line in attribution_lines(gather_evidence(store, campaign_id)):
+        say(line)
 
 
 def exit_status(judged: Sequence[JudgedHypothesis]) -> ExitStatus:

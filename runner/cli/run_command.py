@@ -7,7 +7,7 @@ import typer
 from db.reads.campaigns import CampaignFacts, campaign
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
-from runner.cli.campaign_summary import arms_table, campaign_json, exit_status
+from runner.cli.campaign_summary import arms_table, campaign_json, exit_status, say_verdicts
 from runner.cli.console import (
     ExitStatus,
     progress_console,
@@ -61,8 +61,7 @@ def _report(end: CampaignEnd, store: Store, *, as_json: bool) -> ExitStatus:
         say_json(campaign_json(store, facts, judged))
     else:
         result_console().print(arms_table(store, facts))
-        for each in judged:
-            say(f"{each.slug}: {each.verdict.headline.upper()}. {each.verdict.sentence}")
+        say_verdicts(store, facts.id, judged)
     if end.was_stopped:
         tell("stopped; the same command goes on with what is missing")
         return ExitStatus.INTERRUPTED

@@ -5,6 +5,8 @@ from db.reads.campaigns import verdicts as stored_verdicts
 from db.reads.runs import RunCounts, runs
 from db.reads.sessions import SessionFacts, sessions_of_runs, turns
 from db.store import Store
+from runner.execute.attribution import attribution_lines
+from runner.execute.campaign_evidence import gather_evidence
 from runner.execute.verdicts import reach_verdicts
 from runner.report.campaign_report import CampaignRecord, ReportedSession, ReportedVerdict
 
@@ -25,6 +27,7 @@ def campaign_record(store: Store, facts: CampaignFacts) -> CampaignRecord:
         runs=stored_runs,
         verdicts=_reported_verdicts(store, facts, known_arms),
         examples=_examples(store, facts, known_arms, stored_runs),
+        attribution=attribution_lines(gather_evidence(store, facts.id)),
     )
 
 

@@ -7,8 +7,9 @@ from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts, CampaignFacts
 from db.reads.runs import RunCounts
 from db.vocabulary import Headline, RunState
+from runner.evidence.campaign_verdict import CampaignVerdict
 from runner.evidence.counts import counted, pooled
-from runner.evidence.verdict import Verdict
+from runner.evidence.verdict_text import verdict_lines
 from runner.evidence.wording import (
     corrupt_text,
     count_text,
@@ -36,7 +37,7 @@ class ReportedVerdict:
     arm_name: str
     versus_name: str
     predict: str
-    verdict: Verdict
+    verdict: CampaignVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class CampaignRecord:
     runs: Sequence[RunCounts]
     verdicts: Sequence[ReportedVerdict]
     examples: Sequence[ReportedSession]
+    attribution: Sequence[str] = ()
 
 
 def campaign_report(record: CampaignRecord) -> ReportDocument:
@@ -71,6 +73,7 @@ def campaign_report(record: CampaignRecord) -> ReportDocument:
         sections=(
             _verdict_section(record),
             _arms_section(record),
+            *_attribution_section(record),
             *_left_out_section(record),
             *_examples_section(record),
             _method_section(record),
@@ -88,12 +91,9 @@ def _verdict_section(record: CampaignRecord) -> Section:
         for each in record.verdicts
     )
     details = [
-        Paragraph(
-            f"{each.slug}: {each.verdict.sentence} Why no more is said: "
-            + "; ".join(reason.text for reason in each.verdict.reasons)
-            + "."
-        )
+        Paragraph(f"{each.slug}: {line}" if position == 0 else line)
         for each in record.verdicts
+        for position, line in enumerate(verdict_lines(each.verdict))
     ]
     needs_action = any(each.verdict.headline in _NEEDS_ACTION for each in record.verdicts)
     table = Table(("hypothesis", "verdict", "claim", "predicted"), rows)
@@ -128,6 +128,12 @@ def _arm_row(arm: ArmFacts, record: CampaignRecord) -> tuple[str, ...]:
         silent_text(counts) or "none",
         count_text(sum(run.wedge_requests for run in done)),
     )
+
+
+def _attribution_section(record: CampaignRecord) -> tuple[Section, ...]:
+    if not record.attribution:
+        return ()
+    return (Section("What corruption needs", tuple(map(Paragraph, record.attribution))),)
 
 
 def _left_out_section(record: CampaignRecord) -> tuple[Section, ...]:
