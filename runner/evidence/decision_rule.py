@@ -26,6 +26,10 @@ class Ending(StrEnum):
     DECIDED = "decided"
 
 
+ELIMINATION_ALTERNATIVES = ((0.01, 0.15), (0.01, 0.10))
+"""Rates (arm, arm compared with) that a change which removes a frequent fault would show."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRule:
     """Rates from 0 to 1. `p_max` is the residual rate that is tolerated.
@@ -44,6 +48,7 @@ class DecisionRule:
     rho_floor: float = FLOOR_OF_REPEATED_RUNS
     rho_single: float = DECLARED_FOR_SINGLE_RUNS
     rho_max: float = 0.05  # what the run-block process stays valid for
+    alternatives: tuple[tuple[float, float], ...] = ELIMINATION_ALTERNATIVES  # of that process
     silent_tolerated: float = 0.05
     silent_refused: float = 0.2
 

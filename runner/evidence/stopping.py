@@ -1,7 +1,8 @@
 """When the runs of an arm may end early, and what that costs; knows no clock and no process.
 
 A corrupt session may refute at any time. What confirms is read between runs only, because sessions
-of one run are correlated. The arm compared with is never stopped: its rate is what is compared to.
+of one run are correlated. No run of the arm compared with is cut short, because its rate is what is
+compared to; but no more of them are needed once the direction is shown.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ class StopReason(StrEnum):
     FIRST_CORRUPT = "first_corrupt"
     CRITERION_FAILED = "criterion_failed"
     CONFIRMED = "confirmed"
+    DIRECTION_SHOWN = "direction_shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def advice_between_runs(
         return None
     bar = 1 / rule.alpha_of_direction
     eliminated = elimination_e_value(after, p_max=rule.p_max, rho=rule.rho_max)
-    lower = run_block_e_value(run_pairs(after, before), rho_max=rule.rho_max)
+    lower = _lower_e_value(after, before, rule)
     if eliminated < bar or lower < bar:
         return None
     limit = upper_limits(
@@ -84,9 +86,34 @@ def advice_between_runs(
     )
 
 
+def advice_for_versus(
+    after: Sequence[LaunchCounts], before: Sequence[LaunchCounts], *, rule: DecisionRule
+) -> StopAdvice | None:
+    """Whether the arm compared with needs no further run, while the changed arm goes on."""
+    if rule.ending is not Ending.DECIDED or not after or not before:
+        return None
+    bar, lower = 1 / rule.alpha_of_direction, _lower_e_value(after, before, rule)
+    if lower < bar:
+        return None
+    return StopAdvice(
+        StopReason.DIRECTION_SHOWN,
+        f"No more runs of the arm compared with: corruption is lower than there ({e_text(lower)}, "
+        f"needed {bar:.0f}).",
+        "Its rate stays as uncertain as its runs so far leave it.",
+    )
+
+
 def run_pairs(after: Sequence[LaunchCounts], before: Sequence[LaunchCounts]) -> tuple[RunPair, ...]:
     """Runs side by side, silent sessions counted against "after is lower"."""
     return tuple(
         RunPair(a.corrupt + a.silent, a.sessions, b.corrupt, b.sessions)
         for a, b in zip(after, before, strict=False)
+    )
+
+
+def _lower_e_value(
+    after: Sequence[LaunchCounts], before: Sequence[LaunchCounts], rule: DecisionRule
+) -> float:
+    return run_block_e_value(
+        run_pairs(after, before), alternatives=rule.alternatives, rho_max=rule.rho_max
     )

@@ -93,7 +93,11 @@ def direction_e_values(comparison: ArmComparison, *, rule: DecisionRule) -> tupl
     pairs = worst_case_pairs(comparison.after, comparison.before)
     reverse = worst_case_pairs(comparison.before, comparison.after)
     lower, higher = (
-        run_block_e_value([RunPair(*a, *b) for a, b in each], rho_max=rule.rho_max)
+        run_block_e_value(
+            [RunPair(*a, *b) for a, b in each],
+            alternatives=rule.alternatives,
+            rho_max=rule.rho_max,
+        )
         for each in (pairs, reverse)
     )
     return lower, higher

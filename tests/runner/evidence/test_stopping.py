@@ -1,6 +1,11 @@
 from runner.evidence.decision_rule import DecisionRule, Ending
 from runner.evidence.silent_sessions import LaunchCounts
-from runner.evidence.stopping import StopReason, advice_between_runs, advice_within_run
+from runner.evidence.stopping import (
+    StopReason,
+    advice_between_runs,
+    advice_for_versus,
+    advice_within_run,
+)
 
 CLEAN, FAULTY = LaunchCounts(80, 0, 0), LaunchCounts(68, 12, 0)
 DECIDED = DecisionRule(ending=Ending.DECIDED)
@@ -60,3 +65,16 @@ def test_silence_wedges_or_wedges_not_counted_never_let_it_confirm() -> None:
 
 def test_an_arm_compared_with_that_never_failed_confirms_nothing() -> None:
     assert advice_between_runs([CLEAN] * 6, [CLEAN] * 6, rule=DECIDED, wedges=0) is None
+
+
+def test_once_the_direction_is_shown_the_arm_compared_with_rests_and_the_other_goes_on() -> None:
+    frequent = LaunchCounts(40, 40, 0)
+    rule = DecisionRule(ending=Ending.DECIDED, rho_max=0.02)
+
+    rests = advice_for_versus([CLEAN], [frequent], rule=rule)
+
+    assert rests is not None and rests.reason is StopReason.DIRECTION_SHOWN
+    assert advice_between_runs([CLEAN], [frequent], rule=rule, wedges=0) is None
+    confirmed = advice_between_runs([CLEAN] * 2, [frequent], rule=rule, wedges=0)
+    assert confirmed is not None and confirmed.reason is StopReason.CONFIRMED
+    assert advice_for_versus([CLEAN], [frequent], rule=DecisionRule()) is None
