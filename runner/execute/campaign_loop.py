@@ -17,11 +17,12 @@ from db.store import Store
 from db.tables import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.workers import HEARTBEAT_S, liveness_now
-from runner.campaign.campaign import Arm, Campaign, OnWedge
+from runner.campaign.campaign import Arm, Campaign, OnWedge, StopRule
 from runner.campaign.config_folder import shipped_event_files
 from runner.campaign.matrix import expand_arms
 from runner.campaign.stack_file import Stack
 from runner.execute.campaign_registration import due_runs, new_campaign
+from runner.execute.early_stopping import settled_arm
 from runner.execute.held import held_by
 from runner.execute.launcher import Launcher
 from runner.execute.progress import ProgressListener, RunOfCampaign
@@ -100,7 +101,9 @@ async def run_campaign(
                     catalogue=catalogue or load_catalogue(shipped_event_files()),
                     patience=patience or Patience(),
                 )
-                end = await _run_all(_placed(missing, registered, campaign), setting)
+                end = await _run_all(
+                    _placed(missing, registered, campaign), setting, campaign_id=campaign_id
+                )
     judge_hypotheses(store, campaign_id)
     return CampaignEnd(campaign_id, stop.soft.is_set(), end.gave_up, end.wedged_run)
 
@@ -115,12 +118,16 @@ class _EarlyEnd(NamedTuple):
     wedged_run: str | None = None
 
 
-async def _run_all(runs: list[RunOfCampaign], setting: RunSetting) -> _EarlyEnd:
+async def _run_all(
+    runs: list[RunOfCampaign], setting: RunSetting, *, campaign_id: int
+) -> _EarlyEnd:
     """Whether and why we stop early. Runs that fail one after the other are no use to anybody."""
     failures = 0
     for run in runs:
         if setting.stop.soft.is_set():
             break
+        if _is_settled(run, setting, campaign_id):
+            continue
         row = await execute_run(run, setting)
         if RunFlag.ENDED_AT_WEDGE in row.flags and setting.campaign.on_wedge is OnWedge.STOP:
             return _EarlyEnd(wedged_run=f"r-{run.run_id}")
@@ -129,6 +136,18 @@ async def _run_all(runs: list[RunOfCampaign], setting: RunSetting) -> _EarlyEnd:
             said = f"{failures} runs failed in a row, the last because {row.reason}"
             return _EarlyEnd(gave_up=said)
     return _EarlyEnd()
+
+
+def _is_settled(run: RunOfCampaign, setting: RunSetting, campaign_id: int) -> bool:
+    """Whether `stop: decided` spares this run; the reason and its price are told."""
+    if setting.campaign.stop is not StopRule.DECIDED:
+        return False
+    advice = settled_arm(setting.store, campaign_id, run.arm.position)
+    if advice is not None:
+        setting.progress.note(
+            f"{run.arm.name}, block {run.block}: not run. {advice.text} {advice.cost}"
+        )
+    return advice is not None
 
 
 def _placed(

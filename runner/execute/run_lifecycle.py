@@ -86,6 +86,7 @@ class _RunLife:
         await asyncio.to_thread(setting.recorder.flush)
         if self._driven is not None:
             self._write_facts(self._driven)
+            self._driven.watch.observer.close()
         row = transition_run(setting.store, run_id, state, reason=reason)
         setting.progress.run_state(self._run, state)
         lines = lines_of(row, setting.campaign.corrupt) if row.n_ended else ()

@@ -74,8 +74,8 @@ class RunWatch:
     @property
     def own_cancellations(self) -> set[str]:
         """Ours, and the canaries that we gave up."""
-        unanswered = {each.request_id for each in self.wedges.canaries if not each.answered}
-        return self._record.own_cancellations | unanswered
+        answered = {each.request_id for each in self.wedges.canaries if each.answered}
+        return self._record.own_cancellations | (self.wedges.canary_ids - answered)
 
     def _observer(self) -> RunObserver:
         setting, running = self._setting, self._running

@@ -8,9 +8,10 @@ from typing import cast
 from db.clock import Clock
 from db.recorder import Recorder
 from db.vocabulary import TransportEnd
-from runner.campaign.campaign import Arm, Campaign, StopRule
+from runner.campaign.campaign import Arm, Campaign
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricsDialect
+from runner.execute.early_stopping import may_end_at_first_corrupt
 from runner.judge.json_values import Json
 from runner.observe.stall_cohorts import Stall, stalls_of_reads
 from runner.sessions.agent_loop import SessionSettings
@@ -122,7 +123,7 @@ class SessionDrive:
             sent_s = turn.started_at_us / 1e6
             self.record.stalls += stalls_of_reads(turn.request_id, sent_s, turn.record.reads)
         is_corrupt = played.judgement.outcome in self.campaign.corrupt
-        if is_corrupt and self.campaign.stop is StopRule.FIRST_CORRUPT:
+        if is_corrupt and may_end_at_first_corrupt(self.campaign, self.arm):
             self.record.met_first_corrupt = True
             self.stop.set()
         self.on_ended(played)

@@ -180,10 +180,15 @@ def _kernel_state(pid: int) -> bytes:
     """Name, state and kernel wait channel of each thread."""
     lines: list[str] = []
     for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
-        with contextlib.suppress(OSError, IndexError):
-            stat = (task / "stat").read_text("utf-8", errors="replace")
-            name = stat.partition("(")[2].rpartition(")")[0]
-            state = stat.rpartition(")")[2].split()[0]
-            channel = (task / "wchan").read_text("utf-8", errors="replace").strip()
-            lines.append(f"thread {task.name} {name} {state} {channel}")
+        stat = _read(task / "stat")
+        name, state = stat.partition("(")[2].rpartition(")")[0], stat.rpartition(")")[2].strip()[:1]
+        lines.append(f"thread {task.name} {name} {state} {_read(task / 'wchan').strip()}")
     return ("\n".join(lines) + "\n").encode()
+
+
+def _read(path: Path) -> str:
+    """Empty where it cannot be read: threads end while one looks at them."""
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""

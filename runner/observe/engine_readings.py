@@ -19,11 +19,20 @@ _ADDED_UP = frozenset(MetricRole) - {MetricRole.TOKEN_USAGE}
 
 @dataclass(frozen=True, slots=True)
 class EngineReading:
-    """`engine` is empty where the page knows only one; roles that it does not report are absent."""
+    """`engine` is empty where the page knows only one; roles that it does not report are absent.
+
+    `output` are the counters of `progress` that count tokens given out.
+    """
 
     engine: str
     values: Mapping[MetricRole, float] = field(default_factory=dict)
     progress: Counters = field(default_factory=dict)
+    output: Counters = field(default_factory=dict)
+
+    @property
+    def is_in_transfer(self) -> bool:
+        """Whether requests wait for pages that another instance has computed."""
+        return bool(self.values.get(MetricRole.DECODE_TRANSFER))
 
     @property
     def held(self) -> float | None:
@@ -72,16 +81,7 @@ def read_page(
     progress = _progress(taken, dialect)
     engines = _engine_names(taken, dialect)
     readings = tuple(
-        EngineReading(
-            engine=name,
-            values=_role_values(taken, dialect, name, is_only=len(engines) == 1),
-            progress={
-                series: value
-                for series, (owner, value) in progress.items()
-                if owner == name or len(engines) == 1
-            },
-        )
-        for name in engines
+        _reading(taken, dialect, name, progress, is_only=len(engines) == 1) for name in engines
     )
     shared = {series: value for series, (owner, value) in progress.items() if owner not in engines}
     starts = frozenset(sample.value for sample in taken if sample.name == PROCESS_START)
@@ -89,6 +89,30 @@ def read_page(
     whole = _role_values(taken, dialect, "", is_only=True)
     unowned = {role: value for role, value in whole.items() if role not in said}
     return PageReading(dialect.name, readings, shared, unowned, starts)
+
+
+def _reading(
+    samples: Sequence[Sample],
+    dialect: Dialect,
+    engine: str,
+    progress: Mapping[Series, tuple[str, float]],
+    *,
+    is_only: bool,
+) -> EngineReading:
+    own = {
+        series: value for series, (owner, value) in progress.items() if owner == engine or is_only
+    }
+    return EngineReading(
+        engine=engine,
+        values=_role_values(samples, dialect, engine, is_only=is_only),
+        progress=own,
+        output={series: value for series, value in own.items() if _is_output(series, dialect)},
+    )
+
+
+def _is_output(series: Series, dialect: Dialect) -> bool:
+    name, labels = series
+    return name in dialect.output and dict(labels).get("mode") not in dialect.input_modes
 
 
 def short_engine_name(engine: str, engines: Iterable[str]) -> str:

@@ -14,7 +14,9 @@ class LogSource(Protocol):
         """What has come since the last call, at most a few mebibytes; never waits."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Gives back what it holds; nothing is read any more."""
+        ...
 
 
 class FileFollower:
@@ -28,20 +30,26 @@ class FileFollower:
         self.path = path
         self._file: BinaryIO | None = None
         self._offset = 0
+        self._is_closed = False
         if from_end and self._open():
             assert self._file is not None
             self._offset = self._file.seek(0, os.SEEK_END)
 
     def read_new(self) -> bytes:
-        if self._file is None and not self._open():
+        if self._is_closed or (self._file is None and not self._open()):
             return b""
         appended = self._read_appended()
         if not appended and self._was_replaced():
-            self.close()
+            self._release()
             return self.read_new()
         return appended
 
     def close(self) -> None:
+        """Nothing is read any more."""
+        self._release()
+        self._is_closed = True
+
+    def _release(self) -> None:
         if self._file is not None:
             self._file.close()
         self._file, self._offset = None, 0

@@ -30,8 +30,10 @@ class Dialect:
 
     `roles`: role -> series names; the first that the page has is read, for names change between
     versions. `progress`: groups of counters that move while tokens are made; the first group of
-    which the page has any is read, the best first. `engine_labels` tell engines apart, which are
-    summed; `repeated_labels` tell ranks apart that repeat one another, of which one is taken.
+    which the page has any is read, the best first. `output`: those of them that count tokens given
+    out, not those read, where the label `mode` is none of `input_modes`. `engine_labels` tell
+    engines apart, which are summed; `repeated_labels` tell ranks apart that repeat one another, of
+    which one is taken.
     `dropped` are series to leave out: label -> value.
     """
 
@@ -39,6 +41,8 @@ class Dialect:
     shown_by: re.Pattern[str]
     roles: Mapping[MetricRole, Names]
     progress: Sequence[Names]
+    output: Names = ()
+    input_modes: Names = ()
     engine_labels: Names = ()
     repeated_labels: Names = ()
     dropped: Mapping[str, str] = field(default_factory=dict)
@@ -98,6 +102,12 @@ SGLANG = Dialect(
         # Of requests that ended in any way, aborts among them: the last resort.
         ("sglang:num_requests_total",),
     ),
+    output=(
+        "sglang:realtime_tokens_total",
+        "sglang:generation_tokens_total",
+        "sglang_generation_tokens_total",
+    ),
+    input_modes=("prefill_compute", "prefill_cache"),
     engine_labels=("worker_addr", "instance", "engine_type", "dp_rank"),
     repeated_labels=_RANKS,
 )
@@ -124,6 +134,7 @@ VLLM = Dialect(
         ),
         ("vllm:request_success_total",),
     ),
+    output=("vllm:generation_tokens_total", "vllm:generation_tokens"),
     engine_labels=("instance", "engine", "engine_index"),
     repeated_labels=_RANKS,
     # Our own time-outs make it rise.

@@ -85,6 +85,12 @@ class RunObserver:
         if self.wedges is not None:
             self.wedges.look({each.service.name: each.page for each in self._watched})
 
+    def close(self) -> None:
+        """Gives back the logs that it follows."""
+        for watched in self._watched:
+            if watched.log is not None:
+                watched.log.close()
+
     def samples(self) -> tuple[Sample, ...]:
         """The latest values of all services that could be scraped."""
         return tuple(sample for watched in self._watched for sample in watched.latest)

@@ -101,6 +101,9 @@ def engine_moved(engine: EngineReading, now: PageReading, before: PageReading) -
     earlier = _same_engine(engine, before)
     if earlier is None:
         return True
+    if engine.output and engine.is_in_transfer and earlier.is_in_transfer:
+        # Prefill goes on for whoever asks, while nobody gets out of the transfer queue.
+        return moved(earlier.output, engine.output)
     if engine.progress and moved(earlier.progress, engine.progress):
         return True
     rate, rate_before = (each.values.get(MetricRole.GEN_THROUGHPUT) for each in (engine, earlier))

@@ -49,15 +49,11 @@ class ServiceLog:
         self._normalizer = LogNormalizer(year=self.year)
 
     def look(self, *, is_last: bool = False) -> LogNews:
-        """A record that may go on is held until a look that brings nothing, or the last one.
-
-        The last look closes the source.
-        """
+        """A record that may go on is held until a look that brings nothing, or the last one."""
         content = self._read(is_last)
         records = self._normalizer.feed(content) if content else []
         if is_last:
             records += self._normalizer.close()
-            self.source.close()
         elif not content:
             records += self._normalizer.flush()
         self._keep_tail(content)
@@ -70,6 +66,9 @@ class ServiceLog:
         while is_last and pieces[-1] and len(pieces) < _MOST_LAST_PIECES:
             pieces.append(self.source.read_new())
         return b"".join(pieces)
+
+    def close(self) -> None:
+        self.source.close()
 
     def tail(self) -> bytes:
         """The last quarter of a mebibyte."""

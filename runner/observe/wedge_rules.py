@@ -8,9 +8,10 @@ gauges that do not move are no evidence.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from runner.campaign.stack_shape import MetricRole
-from runner.observe.engine_readings import EngineReading, PageReading
+from runner.observe.engine_readings import EngineReading, PageReading, short_engine_name
 from runner.observe.scrape_verdict import (
     admission_stands_still,
     engine_moved,
@@ -75,10 +76,13 @@ class WedgeRule(StrEnum):
     ADMISSION = "admission"  # transfers hang while requests pile up behind them
 
 
+EngineKey: TypeAlias = tuple[str, str]  # service, engine
+
+
 @dataclass(frozen=True, slots=True)
 class Suspicion:
     rule: WedgeRule
-    where: tuple[str, ...]
+    engines: frozenset[EngineKey]
     started_s: float
 
 
@@ -87,6 +91,7 @@ class WedgeSpan:
     """A confirmed wedge; `ended_s` is None while it lasts."""
 
     rule: WedgeRule
+    engines: frozenset[EngineKey]
     where: tuple[str, ...]
     started_s: float
     confirmed_s: float
@@ -116,7 +121,7 @@ class WedgeTracker:
 
     def __init__(self, patience: WedgePatience) -> None:
         self._patience = patience
-        self._engines: dict[tuple[str, str], _Engine] = {}
+        self._engines: dict[EngineKey, _Engine] = {}
         self._latest: Look | None = None
         self._excused_until_s = float("-inf")
         self.spans: list[WedgeSpan] = []
@@ -171,7 +176,8 @@ class WedgeTracker:
     def _opened(self, suspicion: Suspicion, look: Look, why: str) -> WedgeSpan:
         span = WedgeSpan(
             rule=suspicion.rule,
-            where=suspicion.where,
+            engines=suspicion.engines,
+            where=self._names(suspicion.engines),
             started_s=suspicion.started_s,
             confirmed_s=look.at_s,
             confirmed_by=why,
@@ -181,7 +187,7 @@ class WedgeTracker:
         return span
 
     def _has_others(self, suspicion: Suspicion) -> bool:
-        return len(suspicion.where) < len(self._engines)
+        return len(suspicion.engines) < len(self._engines)
 
     def _take_page(self, service: str, page: PageReading, at_s: float) -> None:
         for engine in page.engines:
@@ -197,9 +203,9 @@ class WedgeTracker:
             self._note_holding(known, engine, at_s)
             self._note_transfers(known, engine, page, at_s)
 
-    def _restarted(self, key: tuple[str, str], at_s: float, *, is_new: bool) -> None:
+    def _restarted(self, key: EngineKey, at_s: float, *, is_new: bool) -> None:
         span = self.open_span
-        if span is not None and not is_new and _name(key) in span.where:
+        if span is not None and not is_new and key in span.engines:
             span.ended_s, span.end = at_s, "the server was restarted"
 
     def _note_holding(self, known: _Engine, engine: EngineReading, at_s: float) -> None:
@@ -233,10 +239,10 @@ class WedgeTracker:
         still = {key: start_s for key, start_s in since.items() if at_s - start_s >= quiet_s}
         if not still or self._client_moved_for_all(still, at_s, quiet_s):
             return None
-        return Suspicion(WedgeRule.ENGINE, _names(still), min(still.values()))
+        return Suspicion(WedgeRule.ENGINE, frozenset(still), min(still.values()))
 
     def _client_moved_for_all(
-        self, still: Mapping[tuple[str, str], float], at_s: float, quiet_s: float
+        self, still: Mapping[EngineKey, float], at_s: float, quiet_s: float
     ) -> bool:
         """A stack with one engine moves while our answers do: its counters may lag behind.
 
@@ -258,10 +264,10 @@ class WedgeTracker:
         if look.at_s - last_moved_s < quiet_s:
             return None
         started_s = look.at_s - max(each.quiet_s for each in waiting)
-        return Suspicion(WedgeRule.CLIENT, _names(self._engines), max(started_s, last_moved_s))
+        return Suspicion(WedgeRule.CLIENT, frozenset(self._engines), max(started_s, last_moved_s))
 
     def _still_admission(self, look: Look, quiet_s: float) -> Suspicion | None:
-        still: dict[tuple[str, str], float] = {}
+        still: dict[EngineKey, float] = {}
         for key, engine in self._engines.items():
             page = look.pages.get(key[0])
             if page is None or engine.transfers_page is None:
@@ -273,16 +279,16 @@ class WedgeTracker:
                 still[key] = engine.transfers_s
         if not still:
             return None
-        return Suspicion(WedgeRule.ADMISSION, _names(still), min(still.values()))
+        return Suspicion(WedgeRule.ADMISSION, frozenset(still), min(still.values()))
 
     def _follow(self, span: WedgeSpan, look: Look) -> None:
         """Ends the span where its engines move again, or where nothing is left to wait."""
-        mine = [engine for key, engine in self._engines.items() if _name(key) in span.where]
+        mine = [engine for key, engine in self._engines.items() if key in span.engines]
         moved = [engine.moved_s for engine in mine if engine.moved_s > span.confirmed_s]
         if span.rule is WedgeRule.ADMISSION:
             moved = [each.transfers_s for each in mine if each.transfers_s > span.confirmed_s]
         if span.rule is not WedgeRule.ADMISSION and (progress_s := look.progress_s) is not None:
-            is_whole = len(span.where) == len(self._engines)
+            is_whole = len(span.engines) == len(self._engines)
             moved += [progress_s] if is_whole and progress_s > span.confirmed_s else []
         holds = any(engine.holding_s is not None for engine in mine)
         if moved:
@@ -290,6 +296,15 @@ class WedgeTracker:
         elif not holds and not look.open_requests:
             span.ended_s, span.end = look.at_s, "no request is left"
         self._note_victims(span, look)
+
+    def _names(self, keys: Iterable[EngineKey]) -> tuple[str, ...]:
+        """The service, and the engine where its service has several."""
+        names: list[str] = []
+        for service, engine in sorted(keys):
+            engines = [name for other, name in self._engines if other == service]
+            short = short_engine_name(engine, engines) if len(engines) > 1 else ""
+            names.append(f"{service} {short}".strip())
+        return tuple(names)
 
     def _note_victims(self, span: WedgeSpan, look: Look) -> None:
         for each in look.open_requests:
@@ -307,12 +322,3 @@ def _same_transfers(before: EngineReading, now: EngineReading) -> bool:
 
 def _engine_on(page: PageReading, name: str) -> EngineReading | None:
     return next((engine for engine in page.engines if engine.engine == name), None)
-
-
-def _name(key: tuple[str, str]) -> str:
-    service, engine = key
-    return f"{service} {engine}".strip()
-
-
-def _names(keys: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    return tuple(sorted(_name(key) for key in keys))

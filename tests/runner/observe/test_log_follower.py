@@ -129,3 +129,22 @@ def test_an_abort_that_we_caused_is_a_line_but_no_wedged_request(
     counts = count_wedge_events(events, own_cancellations={"ours"})
 
     assert (counts.lines, counts.requests) == (2, 1)
+
+
+def test_a_last_look_is_not_the_end_of_reading_and_nothing_is_read_twice(
+    path: Path, log: ServiceLog
+) -> None:
+    _append(path, (WAITING.format(rank=0, rid="a", room=1) + "\n").encode())
+    first = log.look(is_last=True)
+    _append(path, (WAITING.format(rank=0, rid="b", room=2) + "\n").encode())
+
+    second, third = log.look(is_last=True), log.look(is_last=True)
+
+    assert [len(each.events) for each in (first, second, third)] == [1, 1, 0]
+
+
+def test_a_follower_that_was_closed_reads_nothing_more(path: Path, follower: FileFollower) -> None:
+    _append(path, b"one\n")
+    follower.close()
+
+    assert follower.read_new() == b""

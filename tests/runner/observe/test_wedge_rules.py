@@ -284,3 +284,44 @@ def test_patience_is_over_before_sessions_give_up_and_never_above_a_minute() -> 
 
     assert pauses([6, 60, 600]) == pytest.approx([4.2, 42, 60])
     assert WedgePatience.of(shortest_deadline_s=60, chosen_s=30).quiet_s == 15
+
+
+def test_prefills_that_go_on_do_not_hide_a_transfer_queue_that_nobody_leaves() -> None:
+    def text(prefilled: int) -> str:
+        return sglang(0, 0, num_decode_transfer_queue_reqs=5) + (
+            f'sglang:realtime_tokens_total{{mode="prefill_compute"}} {prefilled}\n'
+            'sglang:realtime_tokens_total{mode="decode"} 900\n'
+        )
+
+    scene = Scene()
+    scene.send("a")
+    scene.look(text(0))
+    for step in range(20):
+        scene.for_seconds(2, text(100 * step))
+
+    assert scene.suspicion is not None
+    assert scene.confirmed().started_s == 1000.0
+
+
+def test_a_long_prefill_moves_an_engine_that_has_nothing_in_transfer() -> None:
+    def text(prefilled: int) -> str:
+        return sglang(1, 0, num_decode_transfer_queue_reqs=0) + (
+            f'sglang:realtime_tokens_total{{mode="prefill_compute"}} {prefilled}\n'
+            'sglang:realtime_tokens_total{mode="decode"} 900\n'
+        )
+
+    scene = Scene()
+    scene.send("a")
+    scene.look(text(0))
+    for step in range(40):
+        scene.for_seconds(2, text(8192 * step))
+
+    assert scene.suspicion is None
+
+
+def test_an_engine_is_named_only_where_its_service_has_several() -> None:
+    scene = Scene()
+    scene.look(sglang(2, 100))
+    scene.for_seconds(30, sglang(2, 100))
+
+    assert scene.confirmed().where == ("s0",)
