@@ -127,7 +127,7 @@ def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) 
     arm, versus, rule, setting = question.arm, question.versus, question.rule, question.setting
     criteria = _checked(question)
     invalid = invalidities(arm, versus, setting=setting)
-    missing = missing_runs(arm, versus, setting=setting)
+    missing = missing_runs(arm, versus, setting=setting, rule=rule)
     caveats = caveats_of(arm, versus, rule=rule, setting=setting, hypotheses=hypotheses)
     comparison = None if invalid or missing else _comparison(question)
     if comparison is None:

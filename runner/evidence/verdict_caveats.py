@@ -190,6 +190,9 @@ def _of_the_numbers(
     after = comparison.after
     if after.silent_share > _MOSTLY:
         yield Caveat(CaveatKind.MOSTLY_SILENT, _mostly_silent(comparison))
+    is_open = rule.ending is Ending.DECIDED and arm.missing > 0
+    if is_open and decision.headline is Headline.INCONCLUSIVE:
+        yield Caveat(CaveatKind.INTERIM, "Interim: the rule has not decided, and runs are open.")
     if comparison.surplus:
         yield Caveat(
             CaveatKind.SURPLUS_LEFT_OUT,

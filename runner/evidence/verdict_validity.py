@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from db.vocabulary import RunFlag
 from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
 from runner.evidence.comparison_setting import ComparisonSetting
+from runner.evidence.decision_rule import DecisionRule, Ending
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.evidence.verdict_decision import ReasonCode
 
@@ -26,13 +27,14 @@ def invalidities(
 
 
 def missing_runs(
-    arm: ArmEvidence, versus: ArmEvidence, *, setting: ComparisonSetting
+    arm: ArmEvidence, versus: ArmEvidence, *, setting: ComparisonSetting, rule: DecisionRule
 ) -> tuple[Doubt, ...]:
     """None where the stop rule left them undone, unless an arm has no session at all."""
+    is_excused = setting.ended_by_rule and (rule.ending is Ending.DECIDED or arm.counts.corrupt > 0)
     return tuple(
         Doubt(ReasonCode.RUNS_MISSING, _missing_text(each))
         for each in (arm, versus)
-        if (each.missing and not setting.ended_by_rule) or not has_sessions(each)
+        if (each.missing and not is_excused) or not has_sessions(each)
     )
 
 

@@ -288,6 +288,22 @@ def test_a_run_that_its_first_corrupt_session_ended_shows_no_direction() -> None
     }
 
 
+def test_a_stop_rule_that_did_not_fire_excuses_no_missing_run() -> None:
+    setting = ComparisonSetting(ended_by_rule=True)
+    clean = arm_of([(80, 0, 0)] * 2, blocks=3)
+
+    first_corrupt = verdict_of(
+        clean, setting=setting, rule=DecisionRule(ending=Ending.FIRST_CORRUPT)
+    )
+    decided = verdict_of(
+        arm_of([(80, 0, 0)], blocks=3), setting=setting, rule=DecisionRule(ending=Ending.DECIDED)
+    )
+
+    assert first_corrupt.reason_codes == {ReasonCode.RUNS_MISSING}
+    assert decided.headline is Headline.INCONCLUSIVE
+    assert CaveatKind.INTERIM in {caveat.kind for caveat in decided.caveats}
+
+
 def test_an_answer_reached_by_watching_is_carried_by_e_values() -> None:
     rule = DecisionRule(ending=Ending.DECIDED)
     setting = ComparisonSetting(ended_by_rule=True)
