@@ -49,11 +49,26 @@ def _service_problems(
     if not is_process and service.log is LogSource.PROCESS:
         place = source.place_of_value((*path, "log"))
         yield Problem(place, "only a process of ours shows its output", "process", ("none",))
+    yield from _log_problems(service, source, path)
     if not is_process and "{port}" in service.base_url and service.port == "free":
         place = source.place_of_key((*path, "port"))
         yield Problem(place, "an external service has a fixed port: name it", "free")
     if service.metrics is not None:
         yield from _metrics_problems(service.metrics, source, (*path, "metrics"))
+
+
+def _log_problems(
+    service: ServiceDefinition, source: YamlSource, path: KeyPath
+) -> Iterator[Problem]:
+    keys = {LogSource.FILE: "log_file", LogSource.COMMAND: "log_command"}
+    for kind, key in keys.items():
+        given = bool(getattr(service, key))
+        if service.log is kind and not given:
+            place = source.place_of_value((*path, "log"))
+            yield Problem(place, f"log: {kind} needs {key}")
+        if given and service.log is not kind:
+            place = source.place_of_key((*path, key))
+            yield Problem(place, f"{key} is read only with log: {kind}", service.log, (kind,))
 
 
 def _metrics_problems(

@@ -18,7 +18,7 @@ from runner.campaign.stack_shape import LevelEffect, ServiceDefinition, StackSha
 from runner.campaign.yaml_source import YamlSource, read_yaml
 
 # What is left out of a definition decides nothing about what is measured.
-_NOT_DECIDING = {"ready_within_s", "log"}
+_NOT_DECIDING = {"ready_within_s", "log", "log_file", "log_command"}
 
 
 class LaunchSettings(NamedTuple):

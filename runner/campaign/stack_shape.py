@@ -53,9 +53,14 @@ class MetricRole(StrEnum):
 
 
 class LogSource(StrEnum):
-    """`process`: what the service writes on its standard output and standard error."""
+    """`process`: what the service writes on its standard output and standard error.
+
+    `file`: a file that it appends to. `command`: what a command prints that follows its log.
+    """
 
     PROCESS = "process"
+    FILE = "file"
+    COMMAND = "command"
     NONE = "none"
 
 
@@ -110,6 +115,8 @@ class ServiceDefinition(Shape):
     flush_cache: _UrlPath | None = None
     metrics: MetricsEndpoint | None = None
     log: Annotated[LogSource, Field(strict=False)] = LogSource.NONE
+    log_file: Text | None = None
+    log_command: tuple[Text, ...] = ()
     ready_within_s: float = Field(default=90, gt=0, le=86_400)
 
 

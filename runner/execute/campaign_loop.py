@@ -1,7 +1,7 @@
 """Runs what is missing of a campaign, run by run, and judges its hypotheses at the end."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +29,9 @@ from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.run_lifecycle import execute_run
 from runner.execute.run_setting import Patience, RunSetting
 from runner.execute.stop_request import StopRequest
-from runner.execute.verdicts import judge_hypotheses
+from runner.execute.verdicts import JudgedHypothesis, judge_hypotheses
 from runner.observe.event_catalogue import EventCatalogue, load_catalogue
+from runner.observe.notification import notify
 
 MAX_FAILURES_IN_A_ROW = 3
 LOG_FOLDER = "decisive-logs"
@@ -104,8 +105,27 @@ async def run_campaign(
                 end = await _run_all(
                     _placed(missing, registered, campaign), setting, campaign_id=campaign_id
                 )
-    judge_hypotheses(store, campaign_id)
+    await _tell_verdicts(judge_hypotheses(store, campaign_id), campaign, stack, progress)
     return CampaignEnd(campaign_id, stop.soft.is_set(), end.gave_up, end.wedged_run)
+
+
+async def _tell_verdicts(
+    judged: Sequence[JudgedHypothesis],
+    campaign: Campaign,
+    stack: Stack,
+    progress: ProgressListener,
+) -> None:
+    for each in judged:
+        facts = {
+            "campaign": campaign.name,
+            "hypothesis": each.slug,
+            "claim": each.claim,
+            "headline": str(each.verdict.headline),
+            "sentence": each.verdict.sentence,
+        }
+        failed = await notify(campaign.notify or stack.notify, "verdict", facts)
+        if failed is not None:
+            progress.note(failed)
 
 
 def log_folder(store: Store) -> Path:

@@ -3,16 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from db.vocabulary import RunFlag
 from runner.campaign.campaign import OnWedge
 from runner.campaign.stack_file import Stack
+from runner.campaign.stack_shape import LogSource as LogOrigin
 from runner.campaign.stack_shape import MetricsDialect
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_setting import RunSetting
 from runner.execute.session_drive import DriveRecord
 from runner.observe.black_box import BoxedService
+from runner.observe.log_follower import CommandFollower, FileFollower, LogSource
 from runner.observe.metric_dialects import dialect_of_endpoint
 from runner.observe.notification import notify
 from runner.observe.run_observer import SCRAPE_PERIOD_S, ObservedService, RunObserver
@@ -21,6 +24,7 @@ from runner.observe.wedge_rules import OpenRequest, WedgePatience
 from runner.observe.wedge_watch import CanarySetting, ClientView, FoundWedge, WedgeWatch
 from runner.stacks.fingerprint import redacted
 from runner.stacks.running_stack import CHAT_PATH, RunningStack, stop_services
+from runner.stacks.service_launch import ServiceLaunch
 
 _MAX_COHORTS = 50
 _LOOKS_PER_QUIET = 4
@@ -83,7 +87,7 @@ class RunWatch:
             ObservedService(
                 launch.name,
                 launch.metrics_url,
-                running.log_path(launch.name) if launch.writes_log else None,
+                log_source_of(launch, running.log_path(launch.name)),
                 dialect_of_endpoint(metrics) if (metrics := launch.definition.metrics) else None,
             )
             for launch in running.launches
@@ -181,6 +185,18 @@ def open_requests(record: DriveRecord) -> tuple[OpenRequest, ...]:
     return tuple(found)
 
 
+def log_source_of(launch: ServiceLaunch, process_log: Path | None) -> LogSource | None:
+    """What follows the log of a service from now on."""
+    definition = launch.definition
+    if definition.log is LogOrigin.PROCESS and process_log is not None:
+        return FileFollower(process_log, from_end=True)
+    if definition.log is LogOrigin.FILE and definition.log_file is not None:
+        return FileFollower(Path(definition.log_file), from_end=True)
+    if definition.log is LogOrigin.COMMAND:
+        return CommandFollower(definition.log_command)
+    return None
+
+
 def boxed_services(running: RunningStack, observer: RunObserver) -> Sequence[BoxedService]:
     marks = running.marks()
 
@@ -193,7 +209,7 @@ def boxed_services(running: RunningStack, observer: RunObserver) -> Sequence[Box
             base_url=launch.base_url,
             metrics_url=launch.metrics_url,
             server_info_url=launch.url_of(launch.definition.server_info),
-            log_tail=tail_of(launch.name) if launch.writes_log else None,
+            log_tail=tail_of(launch.name) if launch.has_log else None,
             process_id=marks[launch.name].pid if launch.name in marks else None,
         )
         for launch in running.launches

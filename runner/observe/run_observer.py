@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 import httpx
 from sqlmodel import SQLModel
@@ -18,7 +17,7 @@ from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.event_catalogue import EventCatalogue
 from runner.observe.exposition import Sample, read_exposition
 from runner.observe.log_events import LogEvent
-from runner.observe.log_follower import FileFollower
+from runner.observe.log_follower import LogSource
 from runner.observe.metric_dialects import Dialect, dialect_of
 from runner.observe.scrape import kept_samples
 from runner.observe.service_log import ServiceLog, WedgeCounts, count_wedge_events
@@ -32,11 +31,11 @@ RowSink = Callable[[Sequence[SQLModel]], None]
 
 @dataclass(frozen=True, slots=True)
 class ObservedService:
-    """Where one service can be looked at; either source may be missing."""
+    """Where one service can be looked at; either source may be missing. The observer closes it."""
 
     name: str
     metrics_url: str | None
-    log_path: Path | None
+    log: LogSource | None
     dialect: Dialect | None = None
 
 
@@ -112,11 +111,10 @@ class RunObserver:
         return count_wedge_events(self.events, own_cancellations=own_cancellations)
 
     def _log_of(self, service: ObservedService) -> ServiceLog | None:
-        if service.log_path is None:
+        if service.log is None:
             return None
-        follower = FileFollower(service.log_path, from_end=True)
         year = datetime.fromtimestamp(self.clock.utc_us() / 1e6, tz=UTC).year
-        return ServiceLog(follower, self.catalogue, year)
+        return ServiceLog(service.log, self.catalogue, year)
 
     async def _look_at(self, watched: _Watched, is_last: bool) -> None:
         if watched.log is not None:

@@ -23,8 +23,8 @@ class ServiceLaunch:
         return self.definition.controller is ControllerName.PROCESS
 
     @property
-    def writes_log(self) -> bool:
-        return self.definition.log is LogSource.PROCESS
+    def has_log(self) -> bool:
+        return self.definition.log is not LogSource.NONE
 
     def url_of(self, path: str | None) -> str | None:
         return None if path is None else self.base_url + path

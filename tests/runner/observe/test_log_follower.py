@@ -1,10 +1,11 @@
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from runner.observe.log_follower import FileFollower
+from runner.observe.log_follower import CommandFollower, FileFollower
 from runner.observe.service_log import TAIL_BYTES, ServiceLog, count_wedge_events
 from tests.runner.observe.catalogue import CATALOGUE
 from tests.runner.observe.test_log_reading import WAITING
@@ -148,3 +149,33 @@ def test_a_follower_that_was_closed_reads_nothing_more(path: Path, follower: Fil
     follower.close()
 
     assert follower.read_new() == b""
+
+
+def _said(follower: CommandFollower, *, until: bytes) -> bytes:
+    """What it says, read until `until` has come; a command needs its time to start."""
+    said, deadline = b"", time.monotonic() + 30
+    while until not in said and time.monotonic() < deadline:
+        said += follower.read_new()
+        time.sleep(0.02)
+    return said
+
+
+def test_a_command_is_read_while_it_goes_on() -> None:
+    with closing(CommandFollower(["sh", "-c", "echo one; echo two >&2; sleep 60"])) as follower:
+        assert _said(follower, until=b"two\n") == b"one\ntwo\n"
+        assert follower.read_new() == b""
+
+
+def test_a_command_that_ends_is_started_again_from_where_it_was_heard_last() -> None:
+    follower = CommandFollower(
+        ["echo", "{since}", "{since_unix}"], utc_s=lambda: 1775757612.5, restart_s=-1
+    )
+    with closing(follower):
+        said = _said(follower, until=b"\n2026")
+
+    assert said.startswith(b"2026-04-09T18:00:12Z 1775757612\n")
+
+
+def test_a_command_that_does_not_exist_says_nothing() -> None:
+    with closing(CommandFollower(["no-such-command-here"])) as follower:
+        assert follower.read_new() == b""
