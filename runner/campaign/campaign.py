@@ -27,10 +27,15 @@ class RestartPolicy(StrEnum):
 
 
 class StopRule(StrEnum):
-    """When an arm's run ends: after all its sessions, or at its first corrupt one."""
+    """When an arm ends: after all its runs, each run at its first corrupt session, or decided.
+
+    `decided`: as `first_corrupt`, and no further run of an arm whose hypotheses are answered. Arms
+    that others are compared with play all sessions of their runs.
+    """
 
     FIXED = "fixed"
     FIRST_CORRUPT = "first_corrupt"
+    DECIDED = "decided"
 
 
 class OnWedge(StrEnum):

@@ -24,9 +24,12 @@ def settled_arm(store: Store, campaign_id: int, arm_position: int) -> StopAdvice
     """Why the arm at this position needs no further run; None: it does.
 
     An arm of several hypotheses is settled when all are; so is one that others are compared with.
+    None is settled before its first run, or nothing would be compared with anything.
     """
     evidence = gather_evidence(store, campaign_id)
     arm_id = next(arm.id for arm in evidence.arms if arm.position == arm_position)
+    if not evidence.of_arm(arm_id).done:
+        return None
     with store.session() as session:
         hypotheses = verdicts(session.connection(), [campaign_id])
     about = [each for each in hypotheses if arm_id in (each.arm_id, each.versus_arm_id)]

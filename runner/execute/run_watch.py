@@ -20,8 +20,9 @@ from runner.observe.metric_dialects import dialect_of_endpoint
 from runner.observe.notification import notify
 from runner.observe.run_observer import SCRAPE_PERIOD_S, ObservedService, RunObserver
 from runner.observe.stall_cohorts import stall_cohorts
-from runner.observe.wedge_rules import OpenRequest, WedgePatience
-from runner.observe.wedge_watch import CanarySetting, ClientView, FoundWedge, WedgeWatch
+from runner.observe.wedge_keeping import StoredWedges
+from runner.observe.wedge_rules import OpenRequest, WedgePatience, WedgeSpan
+from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
 from runner.stacks.fingerprint import redacted
 from runner.stacks.running_stack import CHAT_PATH, RunningStack, stop_services
 from runner.stacks.service_launch import ServiceLaunch
@@ -63,6 +64,7 @@ class RunWatch:
             try:
                 await task
             finally:
+                self.observer.wedges = None
                 await self.wedges.finish()
                 if self._stopping is not None:
                     await self._stopping
@@ -117,10 +119,7 @@ class RunWatch:
         setting, entry = self._setting, self._running.entry
         metrics = entry.definition.metrics
         return WedgeWatch(
-            run_id=self._run.run_id,
-            store=setting.store,
             http=setting.http,
-            clock=setting.store.clock,
             patience=self._patience(),
             canary=CanarySetting(
                 chat_url=entry.base_url + CHAT_PATH,
@@ -134,6 +133,7 @@ class RunWatch:
             ),
             services=boxed_services(self._running, self.observer),
             redact=redacted,
+            keeper=StoredWedges(setting.store, self._run.run_id),
             on_wedge=self._wedged,
         )
 
@@ -141,8 +141,8 @@ class RunWatch:
         client = self._record.client
         return client.progress_at() if client is not None else None
 
-    async def _wedged(self, found: FoundWedge) -> None:
-        setting, span = self._setting, found.span
+    async def _wedged(self, span: WedgeSpan) -> None:
+        setting = self._setting
         where = ", ".join(span.where) or "the stack"
         setting.progress.note(
             f"r-{self._run.run_id}: wedge in {where} since "

@@ -9,10 +9,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequest:
-    """`soft` is set by the first request; the second cancels the task that `bind` named."""
+    """`soft` is set by the first request; the second cancels the task that `bind` named.
+
+    `soft` may also be set because the time is over; then nobody asked.
+    """
 
     def __init__(self) -> None:
         self.soft = asyncio.Event()
+        self.was_asked = False
         self._task: asyncio.Task[object] | None = None
 
     def bind(self, task: "asyncio.Task[object]") -> None:
@@ -21,6 +25,7 @@ class StopRequest:
     def ask(self) -> None:
         if self.soft.is_set() and self._task is not None:
             self._task.cancel()
+        self.was_asked = True
         self.soft.set()
 
 

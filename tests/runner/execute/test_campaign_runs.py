@@ -132,6 +132,34 @@ def test_an_arm_may_end_at_its_first_corrupt_session(tmp_path: Path) -> None:
     assert run.n_ended < 40
 
 
+def test_an_arm_that_others_are_compared_with_plays_all_its_sessions(tmp_path: Path) -> None:
+    write_oracle_configs(tmp_path, levels=["fp8", "bf16"], sessions=12, stop="first_corrupt")
+
+    run_once(tmp_path)
+
+    leaking = next(run for run in stored_runs(tmp_path) if run.arm_id == 2)
+    assert leaking.n_leak >= 1
+    assert leaking.n_ended == 12
+
+
+def test_an_answered_hypothesis_gets_no_further_run_and_the_price_is_told(tmp_path: Path) -> None:
+    write_oracle_configs(tmp_path, levels=["bf16", "fp8"], blocks=3, sessions=12, stop="decided")
+    watching = Watching()
+
+    run_once(tmp_path, watching=watching)
+
+    states = [(run.block, run.state) for run in stored_runs(tmp_path)]
+    assert sorted(states) == [(1, "done"), (1, "done")] + [
+        (block, "planned") for block in (2, 2, 3, 3)
+    ]
+    not_run = [note for note in watching.notes if "not run" in note]
+    assert len(not_run) == 4
+    assert all("gives no usable rate" in note for note in not_run)
+    with open_store(store_url(tmp_path)) as store:
+        (judged,) = reach_verdicts(store, 1)
+    assert judged.verdict.headline == "refuted"
+
+
 def test_runs_that_share_their_flags_share_a_launch_when_restarts_are_not_asked_for(
     tmp_path: Path,
 ) -> None:
