@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from db.vocabulary import RawKind
+from runner.observe.capped_page import fetch_page
 from runner.observe.wedge_rules import OpenRequest
 
 PAGE_DEADLINE_S = 5.0
@@ -93,15 +94,14 @@ async def _page(
     if url is None:
         return None
     try:
-        async with asyncio.timeout(PAGE_DEADLINE_S):
-            answer = await http.get(url, timeout=None)
+        page = await fetch_page(http, url, deadline_s=PAGE_DEADLINE_S)
     except TimeoutError:
         return BoxItem(kind, service, b"", f"no answer within {PAGE_DEADLINE_S:g} s")
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         return BoxItem(kind, service, b"", f"{type(error).__name__} {error}".strip())
-    if answer.status_code != 200:
-        return BoxItem(kind, service, b"", f"status {answer.status_code}")
-    return BoxItem(kind, service, answer.content, "status 200")
+    if page.status != 200:
+        return BoxItem(kind, service, b"", f"status {page.status}")
+    return BoxItem(kind, service, page.content, "status 200" + (", cut" if page.is_cut else ""))
 
 
 def _redacted(item: BoxItem | None, redact: Callable[[Any], Any]) -> BoxItem | None:

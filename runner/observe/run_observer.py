@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 import httpx
 from sqlmodel import SQLModel
@@ -13,6 +14,7 @@ from db.raw_bytes import raw_row
 from db.tables import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
 from runner.campaign.stack_shape import MetricRole
+from runner.observe.capped_page import fetch_page
 from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.event_catalogue import EventCatalogue
 from runner.observe.exposition import Sample, read_exposition
@@ -82,7 +84,11 @@ class RunObserver:
         """One scrape and one log piece of every service, all services at once."""
         await asyncio.gather(*(self._look_at(watched, is_last) for watched in self._watched))
         if self.wedges is not None:
-            self.wedges.look({each.service.name: each.page for each in self._watched})
+            self.wedges.look(self.pages())
+
+    def pages(self) -> dict[str, PageReading | None]:
+        """Service -> what its metrics said at the last look, None where they could not be read."""
+        return {each.service.name: each.page for each in self._watched}
 
     def close(self) -> None:
         """Gives back the logs that it follows."""
@@ -125,13 +131,11 @@ class RunObserver:
     async def _scrape(self, watched: _Watched, url: str) -> None:
         watched.page = None
         try:
-            async with asyncio.timeout(SCRAPE_DEADLINE_S):
-                response = await self.http.get(url, timeout=None)
-            response.raise_for_status()
-            every = read_exposition(
-                response.content, content_type=response.headers.get("content-type", "")
-            )
-        except (TimeoutError, httpx.HTTPError, ValueError):
+            page = await fetch_page(self.http, url, deadline_s=SCRAPE_DEADLINE_S)
+            if page.status != HTTPStatus.OK:
+                return
+            every = read_exposition(page.content, content_type=page.content_type)
+        except (TimeoutError, httpx.HTTPError, OSError, ValueError):
             # A gap in the series says it: a scrape that failed leaves no row, never a zero.
             return
         at_us = self.clock.utc_us()
@@ -145,7 +149,7 @@ class RunObserver:
             if running is not None:
                 watched.peak_running = max(running, watched.peak_running or 0.0)
         name = watched.service.name
-        raw = raw_row(self.run_id, RawKind.SCRAPE, response.content, at_us=at_us, service=name)
+        raw = raw_row(self.run_id, RawKind.SCRAPE, page.content, at_us=at_us, service=name)
         self.sink([raw, *self._sample_rows(name, at_us, samples)])
 
     def _sample_rows(

@@ -1,0 +1,92 @@
+"""`decisive watch`: looks at a stack that runs already, and finds wedges, without any load."""
+
+import asyncio
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import httpx
+import typer
+
+from db.clock import SystemClock
+from runner.campaign.stack_file import load_stack
+from runner.cli.console import ExitStatus, say, tell
+from runner.cli.opening import open_configs
+from runner.cli.options import ConfigsOption
+from runner.errors import UsageError
+from runner.execute.stack_watch import StackWatch, WatchSetting
+from runner.execute.stop_request import StopRequest, stopping_on_signals
+from runner.observe.event_catalogue import load_catalogue
+from runner.observe.wedge_rules import LONGEST_PAUSE_LIMIT_S
+
+
+def watch(
+    stack: Annotated[str, typer.Argument(metavar="STACK", help="A stack of the configs.")],
+    url: Annotated[
+        list[str] | None,
+        typer.Option("--url", metavar="SERVICE=URL", help="Where a service runs, if not there."),
+    ] = None,
+    for_minutes: Annotated[
+        float | None, typer.Option("--for-minutes", min=0.001, help="How long; else until Ctrl-C.")
+    ] = None,
+    longest_pause_s: Annotated[
+        float,
+        typer.Option("--longest-pause", min=1, help="Seconds in which a healthy server may rest."),
+    ] = LONGEST_PAUSE_LIMIT_S,
+    canary: Annotated[
+        bool, typer.Option("--canary/--no-canary", help="Confirm a stillness with one request.")
+    ] = True,
+    folder: Annotated[Path, typer.Option("--boxes", help="Where black boxes are written.")] = Path(
+        "decisive-wedges"
+    ),
+    configs: ConfigsOption = None,
+) -> None:
+    """Observe a stack and detect wedges without load; 1 if one was seen."""
+    config_folder = open_configs(configs)
+    setting = WatchSetting(
+        stack=load_stack(config_folder.stack_path(stack)),
+        addresses=_addresses(url or []),
+        catalogue=load_catalogue(config_folder.event_files()),
+        folder=folder,
+        sends_canaries=canary,
+        longest_pause_s=longest_pause_s,
+    )
+    raise typer.Exit(asyncio.run(_watch(setting, for_minutes)))
+
+
+async def _watch(setting: WatchSetting, for_minutes: float | None) -> ExitStatus:
+    stop = StopRequest()
+    async with httpx.AsyncClient(trust_env=False) as http:
+        watching = StackWatch(setting=setting, http=http, clock=SystemClock(), say=_say_with_time)
+        with stopping_on_signals(stop, said=tell):
+            task = asyncio.create_task(watching.watch(stop.soft), name="watch")
+            stop.bind(task)
+            timer = (
+                asyncio.get_running_loop().call_later((for_minutes or 0) * 60, stop.soft.set)
+                if for_minutes is not None
+                else None
+            )
+            try:
+                await task
+            except asyncio.CancelledError:
+                return ExitStatus.INTERRUPTED
+            finally:
+                if timer is not None:
+                    timer.cancel()
+    if stop.was_asked:
+        return ExitStatus.INTERRUPTED
+    return ExitStatus.SOME_FAILED if watching.wedges else ExitStatus.FINE
+
+
+def _addresses(named: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in named:
+        service, equals, address = each.partition("=")
+        if not equals or not address.startswith(("http://", "https://")):
+            raise UsageError(f"--url {each!r} is no SERVICE=URL such as server=http://host:30000")
+        found[service] = address
+    return found
+
+
+def _say_with_time(text: str) -> None:
+    say(f"{datetime.now().astimezone():%H:%M:%S} {text}")

@@ -1,0 +1,226 @@
+"""Watches a stack that runs already, without load: state, log events, wedges with a black box."""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sqlmodel import SQLModel
+
+from db.clock import Clock
+from runner.campaign.stack_file import Stack
+from runner.campaign.stack_shape import MetricRole, MetricsDialect
+from runner.errors import UsageError
+from runner.execute.run_watch import log_source_of
+from runner.observe.black_box import BoxedService
+from runner.observe.event_catalogue import EventCatalogue, EventClass
+from runner.observe.metric_dialects import dialect_of_endpoint
+from runner.observe.notification import notify
+from runner.observe.run_observer import ObservedService, RunObserver
+from runner.observe.scrape_verdict import Interval, ServerVerdict, judge_page
+from runner.observe.wedge_keeping import WedgeFolder
+from runner.observe.wedge_rules import LONGEST_PAUSE_LIMIT_S, WedgePatience, WedgeSpan
+from runner.observe.wedge_watch import CanarySetting, WedgeWatch, no_client
+from runner.stacks.fingerprint import redacted
+from runner.stacks.running_stack import CHAT_PATH
+from runner.stacks.service_launch import ServiceLaunch, plan_launches
+
+PERIOD_S = 2.0
+_QUIET_CLASSES = frozenset({EventClass.INFO, EventClass.BENIGN})
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSetting:
+    """`folder` takes the black boxes; `summary_every_s`: how often the state is said anew."""
+
+    stack: Stack
+    addresses: Mapping[str, str]
+    catalogue: EventCatalogue
+    folder: Path
+    sends_canaries: bool
+    longest_pause_s: float = LONGEST_PAUSE_LIMIT_S
+    summary_every_s: float = 30.0
+
+
+@dataclass(slots=True)
+class StackWatch:
+    """`wedges` are those that were seen. `say` is told one line for whatever changes."""
+
+    setting: WatchSetting
+    http: httpx.AsyncClient
+    clock: Clock
+    say: Say
+    wedges: list[WedgeSpan] = field(default_factory=list)
+    _keeper: WedgeFolder = field(init=False)
+    _launches: Sequence[ServiceLaunch] = field(init=False)
+    _observer: RunObserver = field(init=False)
+    _said: dict[str, str] = field(default_factory=dict)
+    _told_events: int = 0
+
+    def __post_init__(self) -> None:
+        self._keeper = WedgeFolder(self.setting.folder, self.clock)
+        self._launches = found_services(self.setting.stack, self.setting.addresses)
+        self._observer = self._make_observer()
+
+    async def watch(self, stop: asyncio.Event) -> None:
+        """Until `stop` is set. Raises nothing that a server or a log could cause."""
+        self._observer.wedges = watching = self._wedge_watch()
+        try:
+            before, before_s = await self._first_look()
+            while not await _is_set_within(stop, PERIOD_S):
+                await self._observer.look()
+                self._tell_events()
+                now_s = self.clock.monotonic_s()
+                if now_s - before_s >= self.setting.summary_every_s:
+                    self._tell_states(before, now_s - before_s)
+                    before, before_s = self._observer.pages(), now_s
+        finally:
+            self._observer.wedges = None
+            await watching.finish()
+            self._observer.close()
+
+    async def _first_look(self) -> tuple[dict[str, Any], float]:
+        await self._observer.look()
+        pages = self._observer.pages()
+        for name, page in pages.items():
+            self.say(f"{name}: {_described(judge_page(page))}")
+        return pages, self.clock.monotonic_s()
+
+    def _tell_events(self) -> None:
+        events = self._observer.events[self._told_events :]
+        self._told_events = len(self._observer.events)
+        for event in events:
+            if event.event_class not in _QUIET_CLASSES:
+                self.say(f"log, {event.event_class}: {event.id}: {event.line[:300]}")
+
+    def _tell_states(self, before: Mapping[str, Any], elapsed_s: float) -> None:
+        for name, page in self._observer.pages().items():
+            earlier = before.get(name)
+            interval = Interval(before=earlier, elapsed_s=elapsed_s) if earlier else None
+            said = _described(judge_page(page, interval))
+            if self._said.get(name) != said:
+                self.say(f"{name}: {said}")
+            self._said[name] = said
+
+    async def _wedged(self, span: WedgeSpan) -> None:
+        self.wedges.append(span)
+        where = ", ".join(span.where) or self.setting.stack.name
+        folder = self._keeper.folder_of(span)
+        seconds = span.confirmed_s - span.started_s
+        self.say(f"WEDGE in {where} since {seconds:.0f} s ({span.confirmed_by}); kept in {folder}")
+        facts = {
+            "stack": self.setting.stack.name,
+            "where": list(span.where),
+            "rule": str(span.rule),
+            "seconds": round(seconds, 1),
+            "confirmed_by": span.confirmed_by,
+            "black_box": str(folder),
+        }
+        failed = await notify(self.setting.stack.notify, "wedge", facts)
+        if failed is not None:
+            self.say(failed)
+
+    def _make_observer(self) -> RunObserver:
+        services = [
+            ObservedService(
+                launch.name,
+                launch.metrics_url,
+                log_source_of(launch, None),
+                dialect_of_endpoint(metrics) if (metrics := launch.definition.metrics) else None,
+            )
+            for launch in self._launches
+        ]
+        return RunObserver(
+            run_id=0,
+            http=self.http,
+            sink=_drop,
+            clock=self.clock,
+            services=services,
+            catalogue=self.setting.catalogue,
+            model=self.setting.stack.model,
+        )
+
+    def _wedge_watch(self) -> WedgeWatch:
+        entry = self._launches[0]
+        metrics = entry.definition.metrics
+        canary = CanarySetting(
+            chat_url=entry.base_url + CHAT_PATH,
+            model=self.setting.stack.model,
+            prefix="watch",
+            names_requests=metrics is not None and metrics.dialect is MetricsDialect.SGLANG,
+        )
+        pause_s = self.setting.longest_pause_s
+        return WedgeWatch(
+            http=self.http,
+            patience=WedgePatience(quiet_s=pause_s / 2, canary_s=pause_s / 2),
+            canary=canary if self.setting.sends_canaries else None,
+            client=no_client(),
+            services=[_boxed(launch, self._observer) for launch in self._launches],
+            redact=redacted,
+            keeper=self._keeper,
+            on_wedge=self._wedged,
+        )
+
+
+def found_services(stack: Stack, addresses: Mapping[str, str]) -> tuple[ServiceLaunch, ...]:
+    """The services where they run already: at `addresses`, else where the stack file says.
+
+    Raises UsageError where a port is not fixed and no address was given.
+    """
+    unknown = sorted(set(addresses) - set(stack.services))
+    if unknown:
+        known = ", ".join(stack.services)
+        raise UsageError(f"stack {stack.name} has no service {unknown[0]!r}; it has: {known}")
+    services = {
+        name: definition.model_copy(update={"base_url": addresses[name].rstrip("/")})
+        if name in addresses
+        else definition
+        for name, definition in stack.services.items()
+    }
+    for name, definition in services.items():
+        if "{port}" in definition.base_url and definition.port == "free":
+            raise UsageError(
+                f"stack {stack.name} gives {name} a free port at each start: say where it runs "
+                f"with --url {name}=http://HOST:PORT"
+            )
+    ports = dict.fromkeys(services, 0)
+    located = dataclasses.replace(stack, services=services)
+    return plan_launches(located, {}, ports=ports, python="")
+
+
+def _boxed(launch: ServiceLaunch, observer: RunObserver) -> BoxedService:
+    return BoxedService(
+        name=launch.name,
+        base_url=launch.base_url,
+        metrics_url=launch.metrics_url,
+        server_info_url=launch.url_of(launch.definition.server_info),
+        log_tail=(lambda: observer.log_tail(launch.name)) if launch.has_log else None,
+    )
+
+
+def _described(verdict: ServerVerdict) -> str:
+    values = verdict.values
+    shown = [
+        f"{role}={values[role]:g}"
+        for role in (MetricRole.RUNNING, MetricRole.QUEUE, MetricRole.DECODE_TRANSFER)
+        if role in values
+    ]
+    where = f" in {', '.join(verdict.where)}" if verdict.where else ""
+    return " ".join([f"{verdict.state}{where}", *shown]) + f" ({verdict.why})"
+
+
+def _drop(rows: Sequence[SQLModel]) -> None:
+    """A watch without load keeps no rows."""
+
+
+async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), timeout=seconds)
+    except TimeoutError:
+        return False
+    return True

@@ -1,0 +1,128 @@
+"""Keeps wedges and their black boxes: as rows of a run, or as files in a folder."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from db.clock import Clock
+from db.raw_bytes import raw_row
+from db.store import Store
+from db.tables import WedgeRow
+from db.wedges import end_wedge, store_wedge
+from runner.observe.black_box import BoxItem
+from runner.observe.wedge_rules import WedgeSpan
+
+_SESSION = re.compile(r"-s(\d+)-t\d+$")
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+class StoredWedges:
+    """As rows of one run."""
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._row_ids: dict[int, int] = {}
+
+    async def opened(self, span: WedgeSpan, box: Sequence[BoxItem], *, open_requests: int) -> None:
+        clock = self._store.clock
+        row = WedgeRow(
+            run_id=self._run_id,
+            service=span.where[0].partition(" ")[0] if span.where else "",
+            started_at_us=utc_us(span.started_s, clock),
+            victims=victims_of(span),
+            evidence=evidence_of(span, box, open_requests=open_requests, clock=clock),
+        )
+        self._row_ids[id(span)] = await asyncio.to_thread(self._keep, row, box)
+
+    async def ended(self, span: WedgeSpan) -> None:
+        ended_at_us = None if span.ended_s is None else utc_us(span.ended_s, self._store.clock)
+        await asyncio.to_thread(
+            end_wedge,
+            self._store,
+            self._row_ids[id(span)],
+            ended_at_us=ended_at_us,
+            victims=victims_of(span),
+            evidence={"end": span.end},
+        )
+
+    def _keep(self, row: WedgeRow, box: Sequence[BoxItem]) -> int:
+        at_us = int(row.evidence["confirmed_at_us"])
+        raws = [
+            raw_row(self._run_id, item.kind, item.content, at_us=at_us, service=item.service)
+            for item in box
+            if item.content
+        ]
+        with self._store.write() as session:
+            session.add_all(raws)
+        return store_wedge(self._store, row)
+
+
+class WedgeFolder:
+    """As a folder for each wedge, named by its time."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._folders: dict[int, Path] = {}
+
+    async def opened(self, span: WedgeSpan, box: Sequence[BoxItem], *, open_requests: int) -> None:
+        confirmed_us = utc_us(span.confirmed_s, self._clock)
+        name = datetime.fromtimestamp(confirmed_us / 1e6, tz=UTC).strftime("wedge-%Y%m%dT%H%M%SZ")
+        evidence = evidence_of(span, box, open_requests=open_requests, clock=self._clock)
+        self._folders[id(span)] = self._folder / name
+        await asyncio.to_thread(_write_box, self._folder / name, evidence, box)
+
+    async def ended(self, span: WedgeSpan) -> None:
+        told = {"end": span.end, "seconds": round(span.seconds(time.monotonic()), 3)}
+        path = self._folders[id(span)] / "end.json"
+        await asyncio.to_thread(path.write_text, json.dumps(told, indent=1), "utf-8")
+
+    def folder_of(self, span: WedgeSpan) -> Path | None:
+        return self._folders.get(id(span))
+
+
+def evidence_of(
+    span: WedgeSpan, box: Sequence[BoxItem], *, open_requests: int, clock: Clock
+) -> dict[str, Any]:
+    return {
+        "rule": str(span.rule),
+        "where": list(span.where),
+        "confirmed_by": span.confirmed_by,
+        "confirmed_at_us": utc_us(span.confirmed_s, clock),
+        "confirmed_after_s": round(span.confirmed_s - span.started_s, 3),
+        "open_requests": open_requests,
+        "black_box": [item.to_json() for item in box],
+    }
+
+
+def victims_of(span: WedgeSpan) -> list[dict[str, Any]]:
+    """Each request that made no token in the span, with the index of its session."""
+    return [
+        {
+            "request_id": request_id,
+            "session_index": int(named[1]) if (named := _SESSION.search(request_id)) else None,
+            "silence_s": round(silence_s, 3),
+        }
+        for request_id, silence_s in span.victims.items()
+    ]
+
+
+def utc_us(at_s: float, clock: Clock) -> int:
+    """A moment of the event loop's clock in UTC microseconds."""
+    ago_s = time.monotonic() - at_s  # what event loops read, and threads can read too
+    return clock.utc_us() - round(ago_s * 1e6)
+
+
+def _write_box(folder: Path, evidence: dict[str, Any], box: Sequence[BoxItem]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "wedge.json").write_text(json.dumps(evidence, indent=1), "utf-8")
+    for item in box:
+        if item.content:
+            name = _UNSAFE.sub("_", f"{item.service}-{item.kind.removeprefix('wedge_')}")
+            (folder / name).write_bytes(item.content)
