@@ -39,6 +39,20 @@ class PermutationTest:
     exact: bool
 
 
+def pair_by_block(
+    first: Sequence[tuple[int, Cluster]], second: Sequence[tuple[int, Cluster]]
+) -> tuple[Block, ...]:
+    """From runs with the number of their block; blocks that lack an arm are left out."""
+    numbers = sorted({block for block, _ in first} & {block for block, _ in second})
+    return tuple(
+        Block(
+            tuple(cluster for block, cluster in first if block == number),
+            tuple(cluster for block, cluster in second if block == number),
+        )
+        for number in numbers
+    )
+
+
 def permutation_less(
     blocks: Sequence[Block], *, rng: np.random.Generator, draws: int = 9_999
 ) -> PermutationTest:

@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from db.vocabulary import Headline, RunFlag
 from runner.evidence.arm_comparison import ArmComparison
 from runner.evidence.arm_evidence import ArmEvidence
+from runner.evidence.block_permutation import pair_by_block, permutation_less
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule, Ending
 from runner.evidence.elimination_process import wedge_rate_limit
 from runner.evidence.lower_rate import LowerRateMethod
-from runner.evidence.number_words import counted_text, rho_text, share_text
+from runner.evidence.number_words import counted_text, p_text, rho_text, share_text
+from runner.evidence.run_rate_test import Cluster
 from runner.evidence.verdict_decision import Decision
 
 
@@ -24,6 +28,7 @@ class CaveatKind(StrEnum):
     SHARED_LAUNCHES = "shared_launches"
     RUNS_DIFFER = "runs_differ"
     STOPPED_EARLY = "stopped_early"
+    SHUFFLED_BLOCKS = "shuffled_blocks"
     MOSTLY_SILENT = "mostly_silent"
     SURPLUS_LEFT_OUT = "surplus_left_out"
     WEDGES_LEFT_OPEN = "wedges_left_open"
@@ -48,6 +53,7 @@ _FLAGS = {
     RunFlag.RECORD_CAPPED: (CaveatKind.RECORD_CAPPED, "the raw record was capped"),
 }
 _MOSTLY = 0.5
+_BLOCKS_THAT_TELL = 5  # with fewer, shuffling inside blocks cannot reach 0.05
 
 
 def caveats_of(
@@ -199,6 +205,7 @@ def _of_the_numbers(
             f"Judged without {counted_text(comparison.surplus, 'clean session')} of runs of "
             "another size; a clean session more never weakens a confirmation.",
         )
+    yield from _of_the_blocks(arm, versus)
     if comparison.icc is not None and comparison.icc > rule.rho_single:
         yield Caveat(
             CaveatKind.RUNS_DIFFER,
@@ -212,6 +219,22 @@ def _of_the_numbers(
             f"No wedge in {counted_text(runs, 'run')} still leaves room for up to "
             f"{share_text(wedge_rate_limit(runs))} of runs to wedge.",
         )
+
+
+def _of_the_blocks(arm: ArmEvidence, versus: ArmEvidence) -> Iterator[Caveat]:
+    """A second opinion that no drift from block to block can bend, silence at its worst."""
+    after, before = ([run for run in each.done if run.counts.all] for each in (arm, versus))
+    worst = [(r.block, Cluster(r.counts.corrupt + r.counts.silent, r.counts.all)) for r in after]
+    best = [(r.block, Cluster(r.counts.corrupt, r.counts.all)) for r in before]
+    blocks = pair_by_block(worst, best)
+    if len(blocks) < _BLOCKS_THAT_TELL:
+        return
+    test = permutation_less(blocks, rng=np.random.default_rng(len(blocks)))
+    yield Caveat(
+        CaveatKind.SHUFFLED_BLOCKS,
+        f"Shuffling the arms inside each of {len(blocks)} blocks, which no drift can bend, gives "
+        f"{p_text(test.p)} for fewer ({p_text(test.smallest_p)} at best).",
+    )
 
 
 def _mostly_silent(comparison: ArmComparison) -> str:

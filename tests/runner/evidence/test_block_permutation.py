@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from runner.evidence.block_permutation import Block, permutation_less
+from runner.evidence.block_permutation import Block, pair_by_block, permutation_less
 from runner.evidence.run_rate_test import Cluster, arcsine_rate
 
 
@@ -69,3 +69,11 @@ def test_many_blocks_are_sampled_and_close_to_the_exact_answer() -> None:
 
 def test_a_block_with_one_arm_only_is_no_comparison() -> None:
     assert permutation_less([Block((Cluster(0, 80),), ())], rng=rng()).p == 1.0
+
+
+def test_runs_are_paired_by_the_number_of_their_block() -> None:
+    a, b, c = Cluster(1, 80), Cluster(2, 80), Cluster(3, 80)
+
+    paired = pair_by_block([(2, a), (1, b)], [(1, c), (3, a)])
+
+    assert paired == (Block((b,), (c,)),)

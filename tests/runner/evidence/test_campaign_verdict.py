@@ -334,6 +334,16 @@ def test_from_six_runs_an_arm_on_the_sentence_says_that_run_rates_decide() -> No
     assert verdict.headline is Headline.CONFIRMED
 
 
+def test_five_blocks_have_a_second_opinion_that_drift_cannot_bend() -> None:
+    verdict = verdict_of([(80, 0, 0)] * 5, [(70, 10, 0), (68, 12, 0), *[(69, 11, 0)] * 3])
+
+    texts = {caveat.kind: caveat.text for caveat in verdict.caveats}
+    assert "5 blocks" in texts[CaveatKind.SHUFFLED_BLOCKS]
+    assert "gives p = 0.031 for fewer (p = 0.031 at best)" in texts[CaveatKind.SHUFFLED_BLOCKS]
+    four = verdict_of([(80, 0, 0)] * 4, [(70, 10, 0)] * 4)
+    assert CaveatKind.SHUFFLED_BLOCKS not in {caveat.kind for caveat in four.caveats}
+
+
 # --- the record
 
 
