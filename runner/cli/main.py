@@ -10,9 +10,13 @@ import typer
 
 from db.errors import StoreError
 from runner.cli.cases_command import cases
+from runner.cli.compare_command import compare
 from runner.cli.console import ExitStatus, tell
+from runner.cli.evidence_command import evidence
+from runner.cli.import_command import import_run
 from runner.cli.logs_command import logs
 from runner.cli.plan_command import plan
+from runner.cli.power_command import power
 from runner.cli.rejudge_command import rejudge
 from runner.cli.report_command import report
 from runner.cli.run_command import run
@@ -20,6 +24,7 @@ from runner.cli.show_command import show
 from runner.cli.testbed_commands import testbed
 from runner.cli.try_command import try_url
 from runner.cli.up_command import up
+from runner.cli.watch_command import watch
 from runner.cli.worker_command import worker
 from runner.errors import RunnerError, StackError, SupervisedProcessError
 
@@ -31,6 +36,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(plan)
+app.command()(power)
 app.command()(run)
 app.command()(show)
 app.command()(up)
@@ -38,6 +44,10 @@ app.command()(worker)
 app.command("try")(try_url)
 app.command()(cases)
 app.command()(logs)
+app.command()(watch)
+app.command()(compare)
+app.command("import")(import_run)
+app.command()(evidence)
 app.command()(rejudge)
 app.command()(report)
 app.add_typer(testbed)

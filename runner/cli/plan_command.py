@@ -1,14 +1,19 @@
 """`decisive plan`: what a campaign will do and cost, before anything is touched."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
+import typer
 from rich.markup import escape
 from rich.table import Table
 
 from runner.campaign.plan import Plan, make_plan
+from runner.cli.assessment_text import assessment_lines, closing_line, hypothesis_json
 from runner.cli.console import result_console, say, say_json
 from runner.cli.opening import open_campaign, open_configs
 from runner.cli.options import CampaignFile, ConfigsOption, JsonOption, SeedOption
+from runner.cli.plan_assessment import Assumptions, HypothesisPlan, assess_hypotheses
+from runner.evidence.planner import ASSUMED_BEFORE_RATE
 from runner.evidence.wording import count_text, duration_text
 
 
@@ -16,22 +21,35 @@ def plan(
     file: CampaignFile,
     configs: ConfigsOption = None,
     order_seed: SeedOption = None,
+    icc: Annotated[
+        float | None,
+        typer.Option(
+            help="How much the sessions of one run resemble each other.",
+            show_default="0.02, 0.05 for single runs",
+        ),
+    ] = None,
+    before_rate: Annotated[
+        float, typer.Option(help="The rate of the fault where it is expected.")
+    ] = ASSUMED_BEFORE_RATE,
+    gpus: Annotated[int, typer.Option(min=0, max=100_000, help="GPUs that a run holds.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Show arms, order, sessions and estimated time; touches nothing."""
+    """Show arms, order, time, and what the plan can answer of its hypotheses; touches nothing."""
+    assumptions = Assumptions(icc=icc, before_rate=before_rate, gpus=gpus)
     opened = open_campaign(file, open_configs(configs), order_seed=order_seed)
     made = make_plan(opened.campaign, opened.stack)
+    assessed = assess_hypotheses(made, opened.stack, assumptions=assumptions)
     if as_json:
-        say_json(_plan_json(made))
+        say_json(_plan_json(made, assessed))
         return
     console = result_console()
     say(f"{made.campaign.name}: {made.campaign.question}")
     console.print(_arms_table(made))
-    for line in _closing_lines(made):
+    for line in [*_closing_lines(made), *_hypothesis_lines(assessed)]:
         say(line)
 
 
-def _plan_json(plan: Plan) -> dict[str, Any]:
+def _plan_json(plan: Plan, assessed: Sequence[HypothesisPlan]) -> dict[str, Any]:
     return {
         "campaign": plan.campaign.name,
         "stack": plan.campaign.stack,
@@ -51,6 +69,8 @@ def _plan_json(plan: Plan) -> dict[str, Any]:
         "launches": plan.launches,
         "estimated_s": round(plan.seconds, 1),
         "assumptions": list(plan.assumptions),
+        "hypotheses": [hypothesis_json(each) for each in assessed],
+        "can_answer": all(each.assessment.can_answer for each in assessed),
     }
 
 
@@ -80,8 +100,16 @@ def _closing_lines(plan: Plan) -> list[str]:
         f"the servers, about {duration_text(plan.seconds)}"
     )
     lines.append(f"assumed: {'; '.join(plan.assumptions)}")
-    lines += [
-        f"hypothesis {each.id}: {each.claim}; predicts {each.predict}"
-        for each in plan.campaign.hypotheses
-    ]
     return lines
+
+
+def _hypothesis_lines(assessed: Sequence[HypothesisPlan]) -> list[str]:
+    lines = []
+    for each in assessed:
+        hypothesis = each.hypothesis
+        lines.append(
+            f"hypothesis {hypothesis.id}: {hypothesis.claim}; predicts {hypothesis.predict}"
+        )
+        lines += [f"  {line}" for line in assessment_lines(each)]
+    closing = closing_line(assessed)
+    return lines if closing is None else [*lines, closing]

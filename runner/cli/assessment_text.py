@@ -1,0 +1,112 @@
+"""How the assessment of a plan is said to people and to scripts."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from runner.cli.counted_verdict import cost_json
+from runner.cli.plan_assessment import HypothesisPlan
+from runner.evidence.number_words import counted_text, rho_text, share_text
+from runner.evidence.planner import ENOUGH_POWER, MAX_RUNS, ComparisonPlan, PlanAssessment
+from runner.evidence.run_cost import Cost
+from runner.evidence.wording import duration_text, rounded
+
+
+def hypothesis_json(each: HypothesisPlan) -> dict[str, Any]:
+    found = each.assessment
+    runs = each.runs_needed
+    return {
+        "id": each.hypothesis.id,
+        "claim": each.hypothesis.claim,
+        "predict": str(each.hypothesis.predict),
+        "tolerate": each.hypothesis.tolerate,
+        "arm": each.after.arm.name,
+        "versus": each.before.arm.name,
+        "runs_after": each.after.runs,
+        "runs_before": each.before.runs,
+        "before_rate": each.plan.before_rate,
+        "after_rate": each.plan.after_rate,
+        "icc": found.rho,
+        "can_answer": found.can_answer,
+        "shortcomings": list(found.shortcomings),
+        "limit_if_clean": found.limit_if_clean,
+        "clean_runs_needed": found.clean_runs_needed,
+        "power": found.power,
+        "smallest_effect_after_rate": found.smallest_effect,
+        "runs_needed_for_power": each.runs_to_show,
+        "runs_needed_per_arm": runs,
+        "sessions_needed_per_arm": None if runs is None else runs * each.plan.sessions,
+        "silent_borne": found.silent_borne,
+        "wedge_limit": found.wedge_limit,
+        "cost": cost_json(each.cost),
+        "cost_needed": None if each.cost_needed is None else cost_json(each.cost_needed),
+    }
+
+
+def assessment_lines(each: HypothesisPlan) -> Iterator[str]:
+    found, plan = each.assessment, each.plan
+    yield f"planned: {each.after.runs} + {each.before.runs} runs; {_cost_text(each.cost, each)}"
+    shared = plan.runs_after < each.after.runs or plan.runs_before < each.before.runs
+    if shared:
+        yield (
+            f"runs that share a launch count as one: {plan.runs_after} + {plan.runs_before} of "
+            f"{plan.sessions:,} sessions"
+        )
+    yield from _needed_lines(each)
+    yield _effect_line(plan, found)
+    for shortcoming in found.shortcomings:
+        yield f"CANNOT ANSWER: {shortcoming}"
+
+
+def closing_line(assessed: Sequence[HypothesisPlan]) -> str | None:
+    """One sentence on the whole plan; None where it has no hypothesis."""
+    if not assessed:
+        return None
+    unable = [each.hypothesis.id for each in assessed if not each.assessment.can_answer]
+    shared = "" if len(assessed) == 1 else f" Each is taken alone; {len(assessed)} share alpha."
+    if not unable:
+        return f"This plan can answer {_all(assessed)}.{shared}"
+    some = _all(assessed) if len(assessed) == 1 else f"{len(unable)} of {_all(assessed)}"
+    return f"This plan cannot answer {some}: {', '.join(unable)}.{shared}"
+
+
+def _all(assessed: Sequence[HypothesisPlan]) -> str:
+    return "its hypothesis" if len(assessed) == 1 else f"its {len(assessed)} hypotheses"
+
+
+def _needed_lines(each: HypothesisPlan) -> Iterator[str]:
+    found, plan = each.assessment, each.plan
+    clean = found.clean_runs_needed
+    effect = f"from {share_text(plan.before_rate)} to {share_text(plan.after_rate)}"
+    runs = each.runs_to_show
+    if runs is not None:
+        enough = f"{counted_text(runs, 'run')} an arm ({runs * plan.sessions:,} sessions)"
+    else:
+        is_fall = plan.after_rate < plan.before_rate
+        enough = f"more than {MAX_RUNS} runs an arm" if is_fall else "no number of runs suffices"
+    yield (
+        f"needed: {counted_text(clean, 'run')} ({clean * plan.sessions:,} sessions) without a "
+        f"corrupt one for {share_text(each.hypothesis.tolerate)}; {enough} to show "
+        f"a fall {effect} with {share_text(ENOUGH_POWER)} chance (ICC {rho_text(found.rho)})"
+    )
+    if each.cost_needed is not None:
+        yield f"needed in all: {_cost_text(each.cost_needed, each)}"
+
+
+def _effect_line(plan: ComparisonPlan, found: PlanAssessment) -> str:
+    chance = f"the predicted one with {share_text(found.power)} chance"
+    if found.smallest_effect is None:
+        return f"smallest detectable effect: none from {share_text(plan.before_rate)}; {chance}"
+    return (
+        f"smallest detectable effect: from {share_text(plan.before_rate)} to "
+        f"{share_text(found.smallest_effect)}; {chance}"
+    )
+
+
+def _cost_text(cost: Cost, each: HypothesisPlan) -> str:
+    parts = [counted_text(cost.launches, "restart"), f"{cost.sessions:,} sessions"]
+    parts.append(f"about {duration_text(cost.wall_s or 0.0)}")
+    if each.gpus:
+        parts.append(
+            f"{rounded(cost.gpu_minutes or 0.0)} GPU minutes at {counted_text(each.gpus, 'GPU')}"
+        )
+    return ", ".join(parts)

@@ -1,0 +1,193 @@
+"""What a plan can answer of each hypothesis, and what an answer costs; runs nothing."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isnan
+
+from runner.campaign.campaign import Arm, Hypothesis, PlannedRun, RestartPolicy
+from runner.campaign.plan import CostAssumptions, Plan
+from runner.campaign.prediction import CORRUPT, Comparison, Prediction
+from runner.campaign.stack_file import Stack
+from runner.errors import UsageError
+from runner.evidence.decision_rule import DecisionRule
+from runner.evidence.planner import (
+    ASSUMED_BEFORE_RATE,
+    ComparisonPlan,
+    PlanAssessment,
+    assess_plan,
+    runs_for_power,
+)
+from runner.evidence.run_cost import Cost, RunCost, cost_of
+
+# Larger runs are taken for runs of this size: exact tables of five of them fit into memory.
+MOST_SESSIONS_A_RUN = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """`icc` None: as the verdict will assume it. `gpus` is how many a run holds."""
+
+    icc: float | None = None
+    before_rate: float = ASSUMED_BEFORE_RATE
+    gpus: int = 1
+
+    def __post_init__(self) -> None:
+        if isnan(self.before_rate) or not 0.0 < self.before_rate <= 1.0:
+            raise UsageError(f"--before-rate is above 0 and at most 1, not {self.before_rate:g}")
+        if self.icc is not None and not 0.0 <= self.icc < 1.0:
+            raise UsageError(f"--icc lies from 0 to below 1, not {self.icc:g}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPlan:
+    """The runs of one arm; `clusters` counts those that share a launch as one."""
+
+    arm: Arm
+    runs: int
+    clusters: int
+    restarts: bool
+    each_cluster: RunCost
+
+    @property
+    def sessions(self) -> int:
+        return self.arm.sessions * self.runs
+
+    @property
+    def sessions_a_cluster(self) -> int:
+        return self.sessions // self.clusters
+
+    def cost(self, clusters: int) -> Cost:
+        return cost_of(
+            clusters,
+            sessions=self.sessions_a_cluster,
+            each=self.each_cluster,
+            launches=None if self.restarts else 0,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HypothesisPlan:
+    """`plan` is of clusters. `cost` is of both arms as planned, `cost_needed` of as many runs
+    as an answer takes; `runs_to_show` an arm, the predicted effect. None: beyond MAX_RUNS."""
+
+    hypothesis: Hypothesis
+    after: ArmPlan
+    before: ArmPlan
+    plan: ComparisonPlan
+    assessment: PlanAssessment
+    runs_to_show: int | None
+    gpus: int
+
+    @property
+    def runs_needed(self) -> int | None:
+        """An arm, to confirm and to show the predicted effect."""
+        enough = self.runs_to_show
+        return None if enough is None else max(enough, self.assessment.clean_runs_needed)
+
+    @property
+    def cost(self) -> Cost:
+        return _sum(self.after.cost(self.after.clusters), self.before.cost(self.before.clusters))
+
+    @property
+    def cost_needed(self) -> Cost | None:
+        runs = self.runs_needed
+        return None if runs is None else _sum(self.after.cost(runs), self.before.cost(runs))
+
+
+def assess_hypotheses(
+    plan: Plan, stack: Stack, *, assumptions: Assumptions
+) -> tuple[HypothesisPlan, ...]:
+    """Those whose arms are both in the plan."""
+    launches = _launch_of_runs(plan, stack)
+    by_levels = {arm.name: arm.levels for arm in plan.arms}
+    arms = {
+        arm.name: _arm_plan(arm, plan, launches, restarts=stack.may_restart, gpus=assumptions.gpus)
+        for arm in plan.arms
+    }
+
+    def named(levels: object) -> ArmPlan | None:
+        return next((arms[name] for name, own in by_levels.items() if own == levels), None)
+
+    found = ((each, named(each.arm), named(each.versus)) for each in plan.campaign.hypotheses)
+    return tuple(
+        _assess(hypothesis, after, before, assumptions=assumptions)
+        for hypothesis, after, before in found
+        if after is not None and before is not None
+    )
+
+
+def _assess(
+    hypothesis: Hypothesis, after: ArmPlan, before: ArmPlan, *, assumptions: Assumptions
+) -> HypothesisPlan:
+    """Runs of different size are taken for runs of the smaller one."""
+    plan = ComparisonPlan(
+        runs_after=after.clusters,
+        runs_before=before.clusters,
+        sessions=min(MOST_SESSIONS_A_RUN, after.sessions_a_cluster, before.sessions_a_cluster),
+        before_rate=assumptions.before_rate,
+        after_rate=_predicted_rate(hypothesis.predict, sessions=after.sessions),
+        rho=assumptions.icc,
+    )
+    rule = DecisionRule(p_max=hypothesis.tolerate)
+    assessment = assess_plan(plan, rule=rule)
+    return HypothesisPlan(
+        hypothesis=hypothesis,
+        after=after,
+        before=before,
+        plan=plan,
+        assessment=assessment,
+        runs_to_show=runs_for_power(plan, rho=assessment.rho, rule=rule),
+        gpus=assumptions.gpus,
+    )
+
+
+def _predicted_rate(prediction: Prediction, *, sessions: int) -> float:
+    """The highest rate that the criterion on corruption allows; 0 without one."""
+    limits = [
+        each.limit - (each.comparison is Comparison.BELOW)
+        for each in prediction.criteria
+        if each.name == CORRUPT
+    ]
+    return min(1.0, min(limits, default=0) / sessions)
+
+
+def _arm_plan(
+    arm: Arm, plan: Plan, launches: dict[str, int], *, restarts: bool, gpus: int
+) -> ArmPlan:
+    runs = [run for run in plan.runs if run.arm.name == arm.name]
+    clusters = len({launches[run.run_key] for run in runs})
+    costs = CostAssumptions()
+    drive_s = (plan.estimates[arm.name].driving_s + costs.settle_s) * len(runs) / clusters
+    return ArmPlan(
+        arm=arm,
+        runs=len(runs),
+        clusters=clusters,
+        restarts=restarts,
+        each_cluster=RunCost(costs.launch_s, drive_s, gpus),
+    )
+
+
+def _launch_of_runs(plan: Plan, stack: Stack) -> dict[str, int]:
+    """Run key to the number of the launch that serves it; as `count_launches` counts them."""
+    if not stack.may_restart:
+        return {run.run_key: 0 for run in plan.runs}
+    if plan.campaign.schedule.restart is RestartPolicy.EVERY_RUN:
+        return {run.run_key: number for number, run in enumerate(plan.runs)}
+    number, launches = 0, {plan.runs[0].run_key: 0}
+    for before, after in pairwise(plan.runs):
+        number += _settings(before, stack) != _settings(after, stack)
+        launches[after.run_key] = number
+    return launches
+
+
+def _settings(run: PlannedRun, stack: Stack) -> object:
+    return stack.launch_settings(run.arm.levels)
+
+
+def _sum(first: Cost, second: Cost) -> Cost:
+    return Cost(
+        first.launches + second.launches,
+        first.sessions + second.sessions,
+        (first.wall_s or 0.0) + (second.wall_s or 0.0),
+        (first.gpu_minutes or 0.0) + (second.gpu_minutes or 0.0),
+    )
