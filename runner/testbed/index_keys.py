@@ -26,6 +26,9 @@ class IndexKeyFormat(Protocol):
     def write(self, pages: Tensor, where: tuple[Tensor, Tensor], keys: Tensor) -> None:
         """Store (T, 128) keys at (page, offset inside the page), (T,) each."""
 
+    def read(self, pages: Tensor) -> Tensor:
+        """All keys of (P, page_bytes) pages -> (P * 64, 128) fp32."""
+
     def dot(self, queries: Tensor, pages: Tensor, out: Tensor) -> None:
         """(M, 128) queries times the first n keys of (P, page_bytes) pages -> out (M, n)."""
 
@@ -41,6 +44,9 @@ class Bf16IndexKeys:
 
     def write(self, pages: Tensor, where: tuple[Tensor, Tensor], keys: Tensor) -> None:
         pages.view(torch.bfloat16).view(-1, PAGE_TOKENS, INDEX_DIM)[where] = keys.bfloat16()
+
+    def read(self, pages: Tensor) -> Tensor:
+        return pages.view(torch.bfloat16).float().view(-1, INDEX_DIM)
 
     def dot(self, queries: Tensor, pages: Tensor, out: Tensor) -> None:
         floats = self._floats[: pages.shape[0]]
@@ -64,6 +70,10 @@ class Fp8IndexKeys:
         values = pages[:, :_VALUES].view(-1, PAGE_TOKENS, INDEX_DIM)
         values[where] = (keys / scale).to(torch.float8_e4m3fn).view(torch.uint8)
         _scales(pages)[where] = scale[:, 0]
+
+    def read(self, pages: Tensor) -> Tensor:
+        values = pages[:, :_VALUES].view(torch.float8_e4m3fn).float()
+        return (values.view(-1, PAGE_TOKENS, INDEX_DIM) * _scales(pages)[..., None]).flatten(0, 1)
 
     def dot(self, queries: Tensor, pages: Tensor, out: Tensor) -> None:
         n_pages, n_tokens = pages.shape[0], out.shape[1]

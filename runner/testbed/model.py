@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor
 
+from runner.testbed.weight_file import read_weights
+
+WEIGHTS_NAME = "model.safetensors"
 WEIGHTS_FOLDER = Path(__file__).with_name("weights")
 INDEX_SCORE_SCALE = 0.35
 NO_TOKEN = 0
@@ -124,10 +126,13 @@ class FusedModel:
         return best
 
 
+def read_config(folder: Path) -> ModelConfig:
+    return ModelConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
+
+
 def load_model(folder: Path = WEIGHTS_FOLDER) -> FusedModel:
     """Read `config.json` and `model.safetensors` (fp16) from `folder`."""
-    config = ModelConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
-    return FusedModel(config, load_file(folder / "model.safetensors"))
+    return FusedModel(read_config(folder), read_weights(folder / WEIGHTS_NAME))
 
 
 def config_json(config: ModelConfig) -> str:
@@ -146,8 +151,8 @@ def rope_table(n_positions: int, dims: int, theta: float) -> tuple[Tensor, Tenso
 
 
 def rotate(values: Tensor, table: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
-    """RoPE on the first `dims` of the last dimension of (T, heads, Dh), dims being the table's."""
-    cosines, sines = table[0][positions], table[1][positions]  # (T, 1, dims)
+    """RoPE on the first dims of (..., heads, Dh), as many as the table has, at (...) positions."""
+    cosines, sines = table[0][positions], table[1][positions]  # (..., 1, dims)
     dims = cosines.shape[-1]
     turned, kept = values[..., :dims], values[..., dims:]
     first, second = turned.chunk(2, dim=-1)

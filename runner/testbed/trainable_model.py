@@ -1,9 +1,14 @@
 """The tiny model as it is trained: whole texts, dense or sparse attention, no caches.
 
-The same arithmetic as `FusedModel`, plus the divergence by which the indexer learns.
+The same arithmetic as `FusedModel`, plus the divergence by which the indexer learns. The last layer
+is computed for the wanted tokens only.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +17,38 @@ from torch import Tensor, nn
 from runner.testbed.model import INDEX_SCORE_SCALE, ModelConfig, rms_norm, rope_table, rotate
 
 _NEVER = -1e30
+
+
+class Wanted(NamedTuple):
+    """Which tokens of (B, T) texts the last layer is computed for, R of each at most."""
+
+    positions: Tensor  # (B, R)
+    is_real: Tensor  # (B, R): False where a text has fewer
+
+
+def wanted_tokens(mask: Tensor) -> Wanted:
+    """The True places of a (B, T) mask."""
+    width = int(mask.sum(1).max())
+    positions = (~mask).int().argsort(dim=1, stable=True)[:, :width]
+    return Wanted(positions, mask.gather(1, positions))
+
+
+class _Asked(NamedTuple):
+    """The tokens that a layer is computed for, out of all that it may read."""
+
+    positions: Tensor  # (B, R)
+    inputs: Tensor  # (B, R, D), normed
+
+
+@dataclass(frozen=True, slots=True)
+class StoredForm:
+    """What the caches make of keys and values (`kv`) and of index keys, (..., D) each."""
+
+    kv: Callable[[Tensor], Tensor]
+    index_key: Callable[[Tensor], Tensor]
+
+
+EXACT = StoredForm(lambda values: values, lambda keys: keys)
 
 
 class TrainableLayer(nn.Module):
@@ -30,7 +67,7 @@ class TrainableLayer(nn.Module):
 
 
 class TrainableModel(nn.Module):
-    """The same arithmetic as `FusedModel`, over whole texts and without caches."""
+    """`sparse` attention reads the window and the indexer's top k, dense attention everything."""
 
     head_cosines: Tensor
     head_sines: Tensor
@@ -53,27 +90,39 @@ class TrainableModel(nn.Module):
             self.register_buffer(f"{kind}_sines", sines, persistent=False)
 
     def forward(
-        self, tokens: Tensor, *, sparse: bool, indexer_mask: Tensor | None = None
+        self,
+        tokens: Tensor,
+        wanted: Wanted,
+        *,
+        sparse: bool,
+        indexer_mask: Tensor | None = None,
+        stored: StoredForm = EXACT,
     ) -> tuple[Tensor, Tensor]:
-        """(B, T) tokens -> (B, T, D) hidden states, and the indexer's mean KL over the mask."""
-        c, n_tokens = self.config, tokens.shape[1]
-        positions = torch.arange(n_tokens, device=tokens.device)
-        causal = positions[:, None] >= positions  # (T, T)
-        near = causal & (positions[:, None] - positions < c.window)
+        """(B, T) tokens -> (B, R, D) hidden states of the wanted ones, and the indexer's KL.
+
+        The KL is the mean over `indexer_mask` (B, T) in all layers but the last, where it is the
+        mean over the wanted tokens. Without a mask it is not computed.
+        """
+        c, n_texts = self.config, tokens.shape[0]
+        every = torch.arange(tokens.shape[1], device=tokens.device).expand(n_texts, -1)  # (B, T)
         hidden = self._embed(tokens)
         divergence = torch.zeros((), device=tokens.device)
         for index, layer in enumerate(self.layers):
             assert isinstance(layer, TrainableLayer)
-            normed = rms_norm(hidden)
-            scores = self._index_scores(layer, normed.detach(), positions)  # (B, T, T)
-            allowed = causal.expand_as(scores)
-            if sparse:
-                allowed = _select(scores.detach(), causal, near, c.topk)
-            weights, values = self._attend(layer, index, normed, positions, allowed)
-            if indexer_mask is not None:
-                target = weights.detach().mean(1)
-                divergence = divergence + _divergence(target, scores, allowed, indexer_mask)
-            attended = torch.einsum("bhts,bshd->bthd", weights, values).flatten(2)
+            source, mask = rms_norm(hidden), indexer_mask
+            asked = _Asked(every, source)
+            if index == c.n_layers - 1:
+                mask = None if indexer_mask is None else wanted.is_real.float()
+                hidden = _rows(hidden, wanted.positions)
+                asked = _Asked(wanted.positions, _rows(source, wanted.positions))
+            scores = self._index_scores(layer, source, asked, stored)  # (B, R, T)
+            allowed = self._allowed(scores.detach(), asked.positions, sparse=sparse)
+            weights, values = self._attend(layer, index, source, asked, allowed, stored)
+            if mask is not None:
+                divergence = divergence + _divergence(
+                    weights.detach().mean(1), scores, allowed, mask
+                )
+            attended = torch.einsum("bhrs,bshd->brhd", weights, values).flatten(2)
             hidden = hidden + attended @ layer.attention_out.t()
             hidden = hidden + F.relu(rms_norm(hidden) @ layer.up.t()) ** 2 @ layer.down.t()
         return hidden, divergence
@@ -92,36 +141,57 @@ class TrainableModel(nn.Module):
         ]
         return rms_norm(embedded + torch.cat(earlier, -1) @ self.ngram.t())
 
-    def _index_scores(self, layer: TrainableLayer, normed: Tensor, positions: Tensor) -> Tensor:
-        c = self.config
+    def _index_scores(
+        self, layer: TrainableLayer, source: Tensor, asked: _Asked, stored: StoredForm
+    ) -> Tensor:
+        """Scores (B, R, T) of the asked tokens against all; no gradient leaves the indexer."""
+        c, n_texts = self.config, source.shape[0]
         table = (self.index_cosines, self.index_sines)
-        shape = normed.shape[:2]
-        query = (normed @ layer.index_query.t()).view(*shape, c.index_heads, c.index_dim)
-        key = (normed @ layer.index_key.t()).view(*shape, 1, c.index_dim)
-        query = rotate(rms_norm(query), table, positions)
-        key = rotate(rms_norm(key), table, positions)[..., 0, :]
-        weight = normed @ layer.index_weight.t() + 1  # (B, T, HI)
-        dots = F.relu(torch.einsum("bthd,bsd->bths", query, key) * INDEX_SCORE_SCALE)
-        return torch.einsum("bths,bth->bts", dots, weight)
+        every = torch.arange(source.shape[1], device=source.device)
+        source, asking = source.detach(), asked.inputs.detach()
+        query = (asking @ layer.index_query.t()).view(n_texts, -1, c.index_heads, c.index_dim)
+        query = rotate(rms_norm(query), table, asked.positions) * INDEX_SCORE_SCALE
+        key = (source @ layer.index_key.t()).view(n_texts, -1, 1, c.index_dim)
+        key = stored.index_key(rotate(rms_norm(key), table, every)[..., 0, :])
+        weight = asking @ layer.index_weight.t() + 1  # (B, R, HI)
+        dots = F.relu(torch.einsum("brhd,bsd->brhs", query, key), inplace=True)
+        return torch.einsum("brhs,brh->brs", dots, weight)
+
+    def _allowed(self, scores: Tensor, positions: Tensor, *, sparse: bool) -> Tensor:
+        """(B, R, T) mask: all that came before, or the window and the top k of what precedes it."""
+        distance = positions[:, :, None] - torch.arange(scores.shape[-1], device=scores.device)
+        causal = distance >= 0
+        if not sparse:
+            return causal
+        near = causal & (distance < self.config.window)
+        open_scores = scores.masked_fill(~causal | near, _NEVER)
+        k = min(self.config.topk, scores.shape[-1])
+        threshold = open_scores.topk(k, -1).values[..., -1:]
+        return (open_scores >= threshold) & causal | near
 
     def _attend(
         self,
         layer: TrainableLayer,
         index: int,
-        normed: Tensor,
-        positions: Tensor,
+        source: Tensor,
+        asked: _Asked,
         allowed: Tensor,
+        stored: StoredForm,
     ) -> tuple[Tensor, Tensor]:
-        """Attention weights (B, H, T, T) and values (B, T, H, Dh)."""
-        c = self.config
+        """Attention weights (B, H, R, T) and values (B, T, H, Dh)."""
+        c, n_texts = self.config, source.shape[0]
         table = (self.head_cosines, self.head_sines)
-        qkv = (normed @ layer.qkv.t()).view(*normed.shape[:2], 3, c.n_heads, c.head_dim)
-        query, key, values = qkv.unbind(2)
-        query = rotate(rms_norm(query), table, positions)
-        key = rotate(rms_norm(key), table, positions)
+        every = torch.arange(source.shape[1], device=source.device)
+        width = c.n_heads * c.head_dim
+        shape = (n_texts, -1, c.n_heads, c.head_dim)
+        query = (asked.inputs @ layer.qkv[:width].t()).view(shape)
+        key, values = (source @ layer.qkv[width:].t()).chunk(2, -1)
         scale = self.query_scale[index].exp() / c.head_dim**0.5
-        scores = torch.einsum("bthd,bshd->bhts", query, key) * scale
-        return scores.masked_fill(~allowed[:, None], _NEVER).softmax(-1), values
+        query = rotate(rms_norm(query), table, asked.positions) * scale
+        key = stored.kv(rotate(rms_norm(key.view(shape)), table, every))
+        scores = torch.einsum("brhd,bshd->bhrs", query, key)
+        weights = scores.masked_fill_(~allowed[:, None], _NEVER).softmax(-1)
+        return weights, stored.kv(values.view(shape))
 
 
 def _matrix(n_out: int, n_in: int) -> nn.Parameter:
@@ -129,16 +199,13 @@ def _matrix(n_out: int, n_in: int) -> nn.Parameter:
     return nn.Parameter((torch.rand(n_out, n_in) * 2 - 1) / n_in**0.5)
 
 
-def _select(scores: Tensor, causal: Tensor, near: Tensor, topk: int) -> Tensor:
-    """(B, T, T) mask: the window, and the top k of what lies before it."""
-    open_scores = scores.masked_fill(~causal | near, _NEVER)
-    k = min(topk, scores.shape[-1])
-    threshold = open_scores.topk(k, -1).values[..., -1:]
-    return (open_scores >= threshold) & causal | near
+def _rows(values: Tensor, positions: Tensor) -> Tensor:
+    """(B, T, D) at (B, R) positions -> (B, R, D)."""
+    return values.gather(1, positions[:, :, None].expand(-1, -1, values.shape[2]))
 
 
 def _divergence(target: Tensor, scores: Tensor, allowed: Tensor, mask: Tensor) -> Tensor:
-    """Mean KL(target || softmax(scores)) over the (B, T) `mask`, among `allowed` (B, T, T)."""
+    """Mean KL(target || softmax(scores)) over the (B, R) `mask`, among `allowed` (B, R, T)."""
     log_scores = scores.masked_fill(~allowed, _NEVER).log_softmax(-1).clamp_min(-60)
     per_token = (target * ((target + 1e-9).log() - log_scores)).sum(-1)
     return (per_token * mask).sum() / mask.sum()

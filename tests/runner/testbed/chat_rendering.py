@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from runner.testbed import scripted_dialogues
 from runner.testbed import vocabulary as v
 from runner.testbed.detokenizer import decode
 from runner.testbed.grammar import Dialogue, Round, Tool, user_tokens
 
 VOCABULARY = v.load_vocabulary()
+
+
+def draw_dialogues(count: int, *, seed: int, rounds: int = 4) -> list[Dialogue]:
+    return scripted_dialogues.draw_dialogues(VOCABULARY, count, seed=seed, rounds=rounds)
 
 
 def words(tokens: tuple[int, ...]) -> str:

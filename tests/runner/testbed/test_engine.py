@@ -9,6 +9,7 @@ import pytest
 
 from runner.testbed import vocabulary as v
 from runner.testbed.batch_reports import Instruments
+from runner.testbed.closed_loop import StepClock
 from runner.testbed.engine_metrics import EngineMetrics, make_registry
 from runner.testbed.engine_thread import EngineThread
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
@@ -17,7 +18,7 @@ from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.metrics import Registry
 from runner.testbed.model import load_model
 from runner.testbed.unified_engine import UnifiedEngine
-from tests.runner.testbed.closed_loop import StepClock, draw_dialogues
+from tests.runner.testbed.chat_rendering import draw_dialogues
 
 MODEL = load_model()
 OPTIONS = LaunchOptions(

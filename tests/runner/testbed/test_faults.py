@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from runner.testbed.closed_loop import ClosedLoop, Tally
 from runner.testbed.launch_options import ALL_TOKENS, LaunchOptions
 from runner.testbed.model import load_model
-from tests.runner.testbed.closed_loop import ClosedLoop, Tally, draw_dialogues
+from tests.runner.testbed.chat_rendering import draw_dialogues
 
 MODEL = load_model()
 SESSIONS = 40

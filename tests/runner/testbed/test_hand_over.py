@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.testbed.batch_reports import Instruments
+from runner.testbed.closed_loop import StepClock
 from runner.testbed.decode_engine import DecodeEngine
 from runner.testbed.draining_slots import DrainingSlots
 from runner.testbed.engine_metrics import EngineMetrics, make_registry
@@ -40,7 +41,7 @@ from runner.testbed.socket_link import (
     PrefillConnections,
     SocketDecodePeer,
 )
-from tests.runner.testbed.closed_loop import StepClock, draw_dialogues
+from tests.runner.testbed.chat_rendering import draw_dialogues
 
 MODEL = load_model()
 SYSTEM, USER, CALL, *_ = segments(draw_dialogues(1, seed=3)[0])

@@ -4,16 +4,16 @@ import random
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from runner.testbed import vocabulary as v
+from runner.testbed.evaluation import load_trainable, right_sessions
 from runner.testbed.grammar import DialogueShape, DialogueSource, segments
 from runner.testbed.index_keys import make_index_keys
 from runner.testbed.kv_pool import PagePool
-from runner.testbed.model import WEIGHTS_FOLDER, ModelConfig, load_model
+from runner.testbed.model import WEIGHTS_FOLDER, load_model
 from runner.testbed.paged_forward import DecodeRow, decode_step, prefill
-from runner.testbed.trainable_model import TrainableModel
-from runner.testbed.training import draw_batch, right_sessions
+from runner.testbed.trainable_model import TrainableModel, wanted_tokens
+from runner.testbed.training_batches import draw_batch
 
 MODEL = load_model()
 ALL = 1024
@@ -37,9 +37,7 @@ def run_prefill(pool: PagePool, tokens: list[int], *, cached: int = 0, topk: int
 
 @pytest.fixture(scope="module")
 def plain() -> TrainableModel:
-    model = TrainableModel(ModelConfig())
-    model.load_state_dict(load_file(WEIGHTS_FOLDER / "model.safetensors"))
-    return model
+    return load_trainable(WEIGHTS_FOLDER, "cpu")
 
 
 @pytest.fixture
@@ -73,7 +71,8 @@ def test_prefill_agrees_with_the_plain_forward_on_every_length(
 ) -> None:
     tokens = [t for segment in segments(source(3).draw()) for t in segment.tokens]
     with torch.no_grad():
-        hidden, _ = plain(torch.tensor([tokens]), sparse=True)
+        every = wanted_tokens(torch.ones(1, len(tokens), dtype=torch.bool))
+        hidden, _ = plain(torch.tensor([tokens]), every, sparse=True)
         expected = plain.logits(hidden)[0].argmax(-1).tolist()
 
     lengths = range(100, len(tokens), 23)

@@ -17,10 +17,10 @@ from tests.runner.testbed.chat_rendering import (
     after_call,
     answer,
     arguments,
+    draw_dialogues,
     first_request,
     tool_name,
 )
-from tests.runner.testbed.closed_loop import draw_dialogues
 from tests.runner.testbed.live_testbed import LiveTestbed, live_testbed
 
 CHAT = "/v1/chat/completions"

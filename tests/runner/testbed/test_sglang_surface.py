@@ -13,11 +13,11 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from runner.testbed.closed_loop import StepClock
 from runner.testbed.engine_thread import EngineThread
 from runner.testbed.health_probe import HealthProbe
 from runner.testbed.launch_options import LaunchOptions
-from tests.runner.testbed.chat_rendering import first_request
-from tests.runner.testbed.closed_loop import StepClock, draw_dialogues
+from tests.runner.testbed.chat_rendering import draw_dialogues, first_request
 from tests.runner.testbed.live_testbed import LiveTestbed, live_testbed
 
 CHAT = "/v1/chat/completions"

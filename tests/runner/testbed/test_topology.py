@@ -18,10 +18,10 @@ from tests.runner.testbed.chat_rendering import (
     after_call,
     answer,
     arguments,
+    draw_dialogues,
     first_request,
     tool_name,
 )
-from tests.runner.testbed.closed_loop import draw_dialogues
 from tests.runner.testbed.split_testbed import SplitTestbed, split_testbed
 
 CHAT = "/v1/chat/completions"

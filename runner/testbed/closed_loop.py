@@ -9,16 +9,15 @@ import heapq
 import math
 import random
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from runner.testbed.batch_reports import Instruments
 from runner.testbed.engine_metrics import EngineMetrics, make_registry
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
-from runner.testbed.grammar import Dialogue, DialogueShape, DialogueSource, Segment, segments
+from runner.testbed.grammar import Dialogue, Segment, segments
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
 from runner.testbed.unified_engine import UnifiedEngine
-from runner.testbed.vocabulary import load_vocabulary
 
 
 class StepClock:
@@ -152,28 +151,3 @@ class ClosedLoop:
     def _end(self, session: Session, outcome: str) -> None:
         self.tally.outcomes[outcome] += 1
         self._start_next()
-
-
-def draw_dialogues(
-    count: int, *, seed: int, rounds: int = 4, first_prompt: int | None = None
-) -> list[Dialogue]:
-    """String parameters only, as the chat scenario has them; `first_prompt` tokens if given."""
-    rng = random.Random(seed)
-    shape = DialogueShape(rounds=rounds, string_share=1.0)
-    source = DialogueSource(load_vocabulary(), rng, shape)
-    dialogues = [source.draw() for _ in range(count)]
-    if first_prompt is None:
-        return dialogues
-    return [_with_first_prompt(dialogue, first_prompt, source) for dialogue in dialogues]
-
-
-def _with_first_prompt(dialogue: Dialogue, n_tokens: int, source: DialogueSource) -> Dialogue:
-    """The same dialogue with so many fillers that its first request has `n_tokens`."""
-    bare = replace(dialogue, fillers_before=(), fillers_after=())
-    system, user, *_ = segments(bare)
-    needed = n_tokens - len(system.tokens) - len(user.tokens)
-    fillers = [source.rng.choice(source.vocabulary.filler_ids) for _ in range(needed)]
-    split = needed * 2 // 5
-    return replace(
-        dialogue, fillers_before=tuple(fillers[:split]), fillers_after=tuple(fillers[split:])
-    )
