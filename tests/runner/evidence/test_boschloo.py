@@ -11,6 +11,7 @@ from runner.evidence.boschloo import (
     boschloo_less,
     boschloo_two_sided,
     fisher_ordering,
+    large_sample_less,
     region_bounds,
     region_probability,
 )
@@ -158,3 +159,16 @@ def test_size_and_power_are_those_enumerated_elsewhere(
     assert power(0.06, 0.15) == pytest.approx(to_006, abs=0.006)
     assert power(0.0, 0.15) == pytest.approx(to_0, abs=0.006)
     assert power(0.0, 0.06) == pytest.approx(low_to_0, abs=0.006)
+
+
+def test_arms_too_large_for_tables_are_answered_at_once_and_nearly_as_exactly() -> None:
+    for first, second in (
+        (arm(60, 1500), arm(90, 1500)),
+        (arm(60, *[100] * 15), arm(110, *[100] * 15)),
+    ):
+        for rho in (0.0, 0.02):
+            exact = boschloo_less(first, second, rho=rho)
+            assert large_sample_less(first, second, rho=rho) == pytest.approx(exact, rel=0.35)
+    huge = boschloo_less(arm(3, 1_000_000), arm(20, 1_000_000), rho=0.0)
+    assert huge == pytest.approx(2.4e-4, rel=0.1)
+    assert boschloo_less(arm(0, 500_000), arm(0, 500_000)) == 1.0

@@ -161,3 +161,19 @@ def test_the_simulated_rule_is_the_rule_of_the_verdict(runs_after: int, runs_bef
 def test_the_design_effect_tells_where_to_start_looking() -> None:
     assert runs_guess(148, sessions=80, rho=0.0) == 3
     assert runs_guess(148, sessions=80, rho=0.05) == 11
+
+
+def test_runs_of_thousands_of_sessions_are_simulated_without_tables() -> None:
+    def power(after: float) -> float:
+        return run_power(
+            0.02,
+            after,
+            runs_before=2,
+            runs_after=2,
+            sessions=5_000,
+            rho=0.0,
+            rng=np.random.default_rng(3),
+        )
+
+    assert power(0.02) <= 0.06
+    assert power(0.01) > 0.9
