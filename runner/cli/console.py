@@ -1,10 +1,12 @@
 """Where a command speaks: results on standard output, everything else on standard error."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from io import TextIOBase
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 
@@ -22,25 +24,74 @@ class ExitStatus(IntEnum):
 
 def say(text: str) -> None:
     """A line of the result."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    _write(sys.stdout, text)
 
 
 def tell(text: str) -> None:
     """A line about the work, which scripts do not read."""
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    _write(sys.stderr, text)
 
 
 def say_json(value: Mapping[str, Any]) -> None:
     say(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False))
 
 
+def _write(stream: TextIO, text: str) -> None:
+    """A reader that has gone, or a terminal that was closed, ends no work: nobody listens now."""
+    try:
+        stream.write(f"{text}\n")
+        stream.flush()
+    except OSError:
+        _send_nowhere(stream)
+
+
+def _send_nowhere(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)
+
+
 def result_console() -> Console:
     """For tables: styled on a terminal, plain and unwrapped elsewhere."""
     is_terminal = sys.stdout.isatty()
-    return Console(file=sys.stdout, width=None if is_terminal else 160, highlight=False)
+    return Console(file=_lasting(sys.stdout), width=None if is_terminal else 160, highlight=False)
 
 
 def progress_console() -> Console:
-    return Console(file=sys.stderr, highlight=False)
+    return Console(file=_lasting(sys.stderr), highlight=False)
+
+
+class _LastingStream(TextIOBase):
+    """A stream that goes on when its reader has gone or its terminal was closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    def isatty(self) -> bool:
+        return not self._stream.closed and self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except OSError:
+            _send_nowhere(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            _send_nowhere(self._stream)
+
+
+def _lasting(stream: TextIO) -> TextIO:
+    return cast(TextIO, _LastingStream(stream))

@@ -1,6 +1,7 @@
 """`decisive run`: runs what is missing of a campaign, and says what it showed."""
 
 from contextlib import ExitStack
+from typing import Annotated
 
 import typer
 
@@ -20,7 +21,7 @@ from runner.cli.live_progress import bar_progress, plain_progress
 from runner.cli.opening import OpenedCampaign, open_campaign, open_configs
 from runner.cli.options import CampaignFile, ConfigsOption, JsonOption, SeedOption, StoreOption
 from runner.errors import UsageError
-from runner.execute.attended_run import run_attended
+from runner.execute.attended_run import AttendedEnd, run_attended
 from runner.execute.campaign_loop import CampaignEnd
 from runner.execute.progress import ProgressListener
 from runner.execute.verdicts import reach_verdicts
@@ -31,16 +32,28 @@ def run(
     store: StoreOption = DEFAULT_STORE_URL,
     configs: ConfigsOption = None,
     order_seed: SeedOption = None,
+    budget_minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--budget-minutes",
+            min=0.01,
+            help="End after so long, whatever happens: the sessions in flight get 30 s more.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run what is missing of a campaign. Ctrl-C stops after the sessions in flight."""
     opened = open_campaign(file, open_configs(configs), order_seed=order_seed)
     with open_store(store) as opened_store:
-        status = run_and_report(opened, opened_store, as_json=as_json)
+        status = run_and_report(
+            opened, opened_store, as_json=as_json, budget_minutes=budget_minutes
+        )
     raise typer.Exit(status)
 
 
-def run_and_report(opened: OpenedCampaign, store: Store, *, as_json: bool) -> ExitStatus:
+def run_and_report(
+    opened: OpenedCampaign, store: Store, *, as_json: bool, budget_minutes: float | None = None
+) -> ExitStatus:
     """Runs the campaign in this process and prints what it showed."""
     with ExitStack() as open_bars:
         progress: ProgressListener
@@ -48,13 +61,26 @@ def run_and_report(opened: OpenedCampaign, store: Store, *, as_json: bool) -> Ex
             progress = open_bars.enter_context(bar_progress())
         else:
             progress = plain_progress(tell if as_json else say)
-        end = run_attended(opened.campaign, opened.stack, store=store, progress=progress, said=tell)
-    if end is None:
-        return ExitStatus.INTERRUPTED
-    return _report(end, store, as_json=as_json)
+        attended = run_attended(
+            opened.campaign,
+            opened.stack,
+            store=store,
+            progress=progress,
+            said=tell,
+            budget_s=None if budget_minutes is None else budget_minutes * 60,
+        )
+    if attended.end is None:
+        return _status_of_a_stop(attended)
+    return _report(attended, attended.end, store, as_json=as_json)
 
 
-def _report(end: CampaignEnd, store: Store, *, as_json: bool) -> ExitStatus:
+def _status_of_a_stop(attended: AttendedEnd) -> ExitStatus:
+    """A budget that is spent is no interruption: what is missing could not be said."""
+    is_asked = attended.was_asked or not attended.budget_spent
+    return ExitStatus.INTERRUPTED if is_asked else ExitStatus.COULD_NOT_SAY
+
+
+def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: bool) -> ExitStatus:
     facts = _facts(store, end.campaign_id)
     judged = reach_verdicts(store, end.campaign_id)
     if as_json:
@@ -64,7 +90,7 @@ def _report(end: CampaignEnd, store: Store, *, as_json: bool) -> ExitStatus:
         say_verdicts(store, facts.id, judged)
     if end.was_stopped:
         tell("stopped; the same command goes on with what is missing")
-        return ExitStatus.INTERRUPTED
+        return _status_of_a_stop(attended)
     if end.gave_up is not None:
         tell(f"gave up: {end.gave_up}")
         return ExitStatus.OUR_FAULT

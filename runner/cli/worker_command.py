@@ -13,6 +13,7 @@ from runner.cli.live_progress import plain_progress
 from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption, StoreOption
 from runner.execute.stop_request import StopRequest, stopping_on_signals
+from runner.execute.watchdog import Watchdog, WatchdogPatience, guarded
 from runner.execute.worker import Worker
 from runner.execute.worker_identity import holder_of
 
@@ -28,14 +29,23 @@ def worker(
     folder = open_configs(configs)
     with open_store(store) as opened:
         tell(f"worker on {opened.url}, configs {folder.path.resolve()}")
-        finished = asyncio.run(_work(opened, folder, until_empty=until_empty))
+        stop = StopRequest()
+        with guarded(stop, patience=WatchdogPatience(), said=tell) as watchdog:
+            finished = asyncio.run(_work(opened, folder, stop, watchdog, until_empty=until_empty))
     if not finished:
         raise typer.Exit(ExitStatus.INTERRUPTED)
 
 
-async def _work(store: Store, configs: ConfigFolder, *, until_empty: bool) -> bool:
+async def _work(
+    store: Store,
+    configs: ConfigFolder,
+    stop: StopRequest,
+    watchdog: Watchdog,
+    *,
+    until_empty: bool,
+) -> bool:
     """False where it was stopped at once."""
-    stop = StopRequest()
+    watchdog.attach(asyncio.get_running_loop())
     serving = Worker(
         store=store,
         configs=configs,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import NamedTuple
 
 from db.store import Store
 from runner.campaign.campaign import Campaign
@@ -10,7 +11,16 @@ from runner.execute.campaign_loop import CampaignEnd, run_campaign
 from runner.execute.heartbeat import heartbeat
 from runner.execute.progress import ProgressListener
 from runner.execute.stop_request import StopRequest, stopping_on_signals
+from runner.execute.watchdog import Watchdog, WatchdogPatience, guarded
 from runner.execute.worker_identity import holder_of
+
+
+class AttendedEnd(NamedTuple):
+    """`end` is None where the campaign was stopped at once."""
+
+    end: CampaignEnd | None
+    was_asked: bool
+    budget_spent: bool
 
 
 def run_attended(
@@ -20,9 +30,13 @@ def run_attended(
     store: Store,
     progress: ProgressListener,
     said: Callable[[str], None],
-) -> CampaignEnd | None:
-    """How the campaign ended; None where it was stopped at once. `said` hears of signals."""
-    return asyncio.run(_run(campaign, stack, store, progress, said))
+    budget_s: float | None = None,
+) -> AttendedEnd:
+    """`said` hears of signals, and of a budget that is spent."""
+    stop = StopRequest()
+    with guarded(stop, patience=WatchdogPatience(budget_s=budget_s), said=said) as watchdog:
+        end = asyncio.run(_run(campaign, stack, store, progress, said, stop, watchdog))
+    return AttendedEnd(end, was_asked=stop.was_asked, budget_spent=watchdog.budget_spent)
 
 
 async def _run(
@@ -31,9 +45,11 @@ async def _run(
     store: Store,
     progress: ProgressListener,
     said: Callable[[str], None],
+    stop: StopRequest,
+    watchdog: Watchdog,
 ) -> CampaignEnd | None:
     holder = holder_of("run")
-    stop = StopRequest()
+    watchdog.attach(asyncio.get_running_loop())
     try:
         with stopping_on_signals(stop, said=said):
             async with heartbeat(store, holder, doing=lambda: f"campaign {campaign.name}"):

@@ -83,6 +83,7 @@ async def run_campaign(
             http=http,
             log_folder=log_folder(store),
         )
+        stop.emergencies.append(launcher.kill_now)
         async with _lease(launcher, progress):
             missing = plan_runs(store, campaign_id, due)
             progress.campaign_started(

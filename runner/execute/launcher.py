@@ -134,6 +134,12 @@ class Launcher:
         note_processes(self._store, self._stack.name, self._holder, process_ids={})
         launch_ended(self._store, launched.launch_id, reason=reason)
 
+    def kill_now(self) -> None:
+        """Ends the services of ours at once and from any thread: the process is about to end."""
+        if self._current is not None:
+            for process in self._current.running.processes.values():
+                process.stop(grace_s=0.0)
+
     async def close(self) -> None:
         """Ends the services and gives the stack back."""
         await self.leave("the campaign has ended")

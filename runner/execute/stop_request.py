@@ -11,12 +11,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class StopRequest:
     """`soft` is set by the first request; the second cancels the task that `bind` named.
 
-    `soft` may also be set because the time is over; then nobody asked.
+    `soft` may also be set because the time is over; then nobody asked. `emergencies` end, from any
+    thread and at once, what must not outlive this process.
     """
 
     def __init__(self) -> None:
         self.soft = asyncio.Event()
         self.was_asked = False
+        self.emergencies: list[Callable[[], None]] = []
         self._task: asyncio.Task[object] | None = None
 
     def bind(self, task: "asyncio.Task[object]") -> None:
@@ -28,6 +30,12 @@ class StopRequest:
         self.was_asked = True
         self.soft.set()
 
+    def spend(self, at_once: bool) -> None:
+        """The time is over."""
+        self.soft.set()
+        if at_once and self._task is not None:
+            self._task.cancel()
+
 
 @contextmanager
 def stopping_on_signals(stop: StopRequest, *, said: Callable[[str], None]) -> Iterator[None]:
@@ -36,12 +44,12 @@ def stopping_on_signals(stop: StopRequest, *, said: Callable[[str], None]) -> It
 
     def on_signal(number: signal.Signals) -> None:
         is_second = stop.soft.is_set()
+        stop.ask()
         said(
             f"{number.name} again: stopping at once"
             if is_second
             else f"{number.name}: stopping after the sessions in flight; once more stops at once"
         )
-        stop.ask()
 
     for number in SIGNALS:
         loop.add_signal_handler(number, on_signal, number)

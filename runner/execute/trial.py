@@ -1,7 +1,9 @@
 """A campaign without a file: one arm, one run, against a server that somebody else started."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from io import StringIO
 from typing import Any
 
@@ -13,6 +15,7 @@ from runner.campaign.campaign_file import campaign_of
 from runner.campaign.stack_file import Stack, stack_of
 from runner.campaign.stack_shape import MetricsDialect
 from runner.campaign.yaml_source import parse_yaml
+from runner.control.capped_page import NO_PAGE, Page, fetch_page, said_by
 from runner.errors import UsageError
 from runner.observe.exposition import read_exposition
 from runner.observe.metric_dialects import dialect_of
@@ -47,9 +50,10 @@ async def find_server(request: TrialRequest, http: httpx.AsyncClient) -> FoundSe
     """Asks the server who it is. Raises UsageError where nothing answers at that address."""
     base_url = request.base_url.rstrip("/")
     try:
-        models = await http.get(f"{base_url}/v1/models", timeout=PROBE_DEADLINE_S)
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-        raise UsageError(f"no server answers at {base_url}/v1/models: {error}") from error
+        models = await fetch_page(http, f"{base_url}/v1/models", deadline_s=PROBE_DEADLINE_S)
+    except (*NO_PAGE, UnicodeError) as error:
+        said = said_by(error, deadline_s=PROBE_DEADLINE_S)
+        raise UsageError(f"no server answers at {base_url}/v1/models: {said}") from error
     model = request.model or _first_model(models, base_url)
     info = await _page(http, f"{base_url}/server_info")
     metrics = await _page(http, f"{base_url}/metrics")
@@ -107,10 +111,10 @@ def _as_yaml(value: Mapping[str, Any]) -> str:
     return text.getvalue()
 
 
-def _first_model(answer: httpx.Response, base_url: str) -> str:
+def _first_model(answer: Page, base_url: str) -> str:
     try:
-        return str(answer.json()["data"][0]["id"])
-    except (ValueError, LookupError, TypeError) as error:
+        return str(json.loads(answer.content)["data"][0]["id"])
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise UsageError(f"{base_url}/v1/models lists no model; name one with --model") from error
 
 
@@ -126,7 +130,7 @@ def _dialect_of(page: str | None) -> str | None:
 
 async def _page(http: httpx.AsyncClient, url: str) -> str | None:
     try:
-        answer = await http.get(url, timeout=PROBE_DEADLINE_S)
-    except httpx.HTTPError:
+        answer = await fetch_page(http, url, deadline_s=PROBE_DEADLINE_S)
+    except NO_PAGE:
         return None
-    return answer.text if answer.status_code == 200 else None
+    return answer.text if answer.status == HTTPStatus.OK else None

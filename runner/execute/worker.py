@@ -94,6 +94,7 @@ class Worker:
         check_campaign_on_stack(campaign, stack)
         campaign = narrow_campaign(campaign, request.levels, order_seed=request.order_seed)
         stop = StopRequest()
+        stop.emergencies = self.stop.emergencies  # the process ends as a whole
         async with held_by(lambda: self._renew(request_id, stop), every_s=POLL_S):
             end = await run_campaign(
                 campaign,

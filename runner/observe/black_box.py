@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from db.vocabulary import RawKind
-from runner.observe.capped_page import fetch_page
+from runner.control.capped_page import NO_PAGE, fetch_page, said_by
 from runner.observe.wedge_rules import OpenRequest
 
 PAGE_DEADLINE_S = 5.0
@@ -95,10 +95,8 @@ async def _page(
         return None
     try:
         page = await fetch_page(http, url, deadline_s=PAGE_DEADLINE_S)
-    except TimeoutError:
-        return BoxItem(kind, service, b"", f"no answer within {PAGE_DEADLINE_S:g} s")
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        return BoxItem(kind, service, b"", f"{type(error).__name__} {error}".strip())
+    except NO_PAGE as error:
+        return BoxItem(kind, service, b"", said_by(error, deadline_s=PAGE_DEADLINE_S))
     if page.status != 200:
         return BoxItem(kind, service, b"", f"status {page.status}")
     return BoxItem(kind, service, page.content, "status 200" + (", cut" if page.is_cut else ""))

@@ -2,8 +2,11 @@
 
 import asyncio
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import httpx
+
+from runner.control.capped_page import NO_PAGE, fetch_page, said_by
 
 _TEXT = "Say hello."
 _MAX_TOKENS = 4
@@ -39,14 +42,16 @@ async def ask_canary(
     began_s = loop.time()
     answered = False
     try:
-        async with asyncio.timeout(deadline_s):
-            answer = await http.post(
-                chat_url, json=body, headers={"x-request-id": request_id}, timeout=None
-            )
-        answered = answer.status_code == 200
-        said = f"it answered {answer.status_code}"
-    except TimeoutError:
-        said = f"a canary request had no answer within {deadline_s:g} s"
-    except (httpx.HTTPError, OSError) as error:
-        said = f"a canary request failed: {type(error).__name__} {error}".strip()
+        answer = await fetch_page(
+            http,
+            chat_url,
+            deadline_s=deadline_s,
+            method="POST",
+            json=body,
+            headers={"x-request-id": request_id},
+        )
+        answered = answer.status == HTTPStatus.OK
+        said = f"a canary request was answered with {answer.status}"
+    except NO_PAGE as error:
+        said = f"a canary request had {said_by(error, deadline_s=deadline_s)}"
     return CanaryAnswer(request_id, answered, loop.time() - began_s, said)

@@ -14,7 +14,7 @@ from db.raw_bytes import raw_row
 from db.tables import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
 from runner.campaign.stack_shape import MetricRole
-from runner.observe.capped_page import fetch_page
+from runner.control.capped_page import NO_PAGE, fetch_page
 from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.event_catalogue import EventCatalogue
 from runner.observe.exposition import Sample, read_exposition
@@ -135,7 +135,7 @@ class RunObserver:
             if page.status != HTTPStatus.OK:
                 return
             every = read_exposition(page.content, content_type=page.content_type)
-        except (TimeoutError, httpx.HTTPError, OSError, ValueError):
+        except (*NO_PAGE, ValueError):
             # A gap in the series says it: a scrape that failed leaves no row, never a zero.
             return
         at_us = self.clock.utc_us()

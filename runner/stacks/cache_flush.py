@@ -1,10 +1,12 @@
 """Empties the caches of a stack between runs, and says whether the servers accepted it."""
 
 import asyncio
+from http import HTTPStatus
 
 import httpx
 
 from db.clock import Clock
+from runner.control.capped_page import NO_PAGE, fetch_page, said_by
 from runner.stacks.running_stack import RunningStack
 
 _ANSWER_DEADLINE_S = 5.0
@@ -37,7 +39,7 @@ async def flush_caches(
 
 async def _refusal(url: str, http: httpx.AsyncClient) -> str | None:
     try:
-        answer = await http.post(url, timeout=_ANSWER_DEADLINE_S)
-    except httpx.HTTPError as error:
-        return f"{type(error).__name__} {error}".strip()
-    return None if answer.status_code == 200 else answer.text.strip()[:200]
+        answer = await fetch_page(http, url, deadline_s=_ANSWER_DEADLINE_S, method="POST")
+    except NO_PAGE as error:
+        return said_by(error, deadline_s=_ANSWER_DEADLINE_S)
+    return None if answer.status == HTTPStatus.OK else answer.text.strip()[:200]

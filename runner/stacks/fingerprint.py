@@ -11,6 +11,8 @@ _OUR_PACKAGES = (DISTRIBUTION, "httpx", "torch")
 _SECRET_NAME = re.compile(r"key$|token$|secret|password|credential|authorization", re.IGNORECASE)
 _SECRET_FREE = re.compile(r"index_key|bytes_per_token|num_.*token|max_.*token", re.IGNORECASE)
 REDACTED = "<redacted>"
+TOO_DEEP = "<nested too deep>"
+MAX_LEVELS = 64
 
 
 def own_version() -> str:
@@ -28,15 +30,20 @@ def client_facts() -> dict[str, Any]:
     }
 
 
-def redacted(report: Any) -> Any:
-    """The report with the values of all keys that name a secret replaced, at any depth."""
+def redacted(report: Any, *, levels: int = MAX_LEVELS) -> Any:
+    """The report with the values of all keys that name a secret replaced, at any depth.
+
+    What lies deeper than any report of a server does is left out: it would only be an attack.
+    """
+    if isinstance(report, Mapping | list) and levels == 0:
+        return TOO_DEEP
     if isinstance(report, Mapping):
         return {
-            name: REDACTED if value and _names_secret(name) else redacted(value)
+            name: REDACTED if value and _names_secret(name) else redacted(value, levels=levels - 1)
             for name, value in report.items()
         }
     if isinstance(report, list):
-        return [redacted(item) for item in report]
+        return [redacted(item, levels=levels - 1) for item in report]
     return report
 
 

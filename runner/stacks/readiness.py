@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import httpx
 
 from db.clock import Clock
+from runner.control.capped_page import NO_PAGE, fetch_page, said_by
 from runner.errors import StackStartError
 
 POLL_S = 0.2
@@ -59,13 +61,13 @@ async def _ask(probe: ReadinessProbe, http: httpx.AsyncClient, remaining_s: floa
     timeout_s = max(0.5, min(PROBE_DEADLINE_S, remaining_s))
     try:
         if probe.health_url is not None:
-            health = await http.get(probe.health_url, timeout=timeout_s)
-            if health.status_code != 200:
-                return f"{probe.health_url} answered {health.status_code}"
+            health = await fetch_page(http, probe.health_url, deadline_s=timeout_s)
+            if health.status != HTTPStatus.OK:
+                return f"{probe.health_url} answered {health.status}"
         if probe.chat_url is not None:
             return await _generate(probe, http, probe.chat_url, timeout_s)
-    except httpx.HTTPError as error:
-        return f"{type(error).__name__} {error}".strip()
+    except NO_PAGE as error:
+        return said_by(error, deadline_s=timeout_s)
     return _READY
 
 
@@ -77,7 +79,7 @@ async def _generate(
         "messages": [{"role": "user", "content": _PROBE_TEXT}],
         "max_tokens": 4,
     }
-    answer = await http.post(chat_url, json=body, timeout=timeout_s)
-    if answer.status_code != 200:
-        return f"a generation answered {answer.status_code}: {answer.text[:200]}"
+    answer = await fetch_page(http, chat_url, deadline_s=timeout_s, method="POST", json=body)
+    if answer.status != HTTPStatus.OK:
+        return f"a generation answered {answer.status}: {answer.text[:200]}"
     return _READY

@@ -1,9 +1,11 @@
 """Brings the services of a stack up for one arm and down again; judges nothing."""
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 
 import httpx
@@ -11,6 +13,7 @@ import httpx
 from db.clock import Clock
 from runner.campaign.campaign import Levels
 from runner.campaign.stack_file import LaunchSettings, Stack
+from runner.control.capped_page import NO_PAGE, fetch_page, said_by
 from runner.control.ports import free_port
 from runner.control.process import ProcessMark, ServiceProcess, start_process
 from runner.errors import StackError, StackStartError
@@ -128,10 +131,15 @@ async def server_reports(
 
 async def _report(url: str, service: str, http: httpx.AsyncClient) -> dict[str, object]:
     try:
-        answer = await http.get(url, timeout=REPORT_DEADLINE_S)
-        answer.raise_for_status()
-        report = answer.json()
-    except (httpx.HTTPError, ValueError) as error:
+        page = await fetch_page(http, url, deadline_s=REPORT_DEADLINE_S)
+    except NO_PAGE as error:
+        said = said_by(error, deadline_s=REPORT_DEADLINE_S)
+        raise StackError(f"{service} gave no report of itself at {url}: {said}") from error
+    if page.status != HTTPStatus.OK:
+        raise StackError(f"{service} gave no report of itself at {url}: status {page.status}")
+    try:
+        report = json.loads(page.content)
+    except (ValueError, RecursionError) as error:
         raise StackError(f"{service} gave no report of itself at {url}: {error}") from error
     if not isinstance(report, dict):
         raise StackError(f"{service} reported a {type(report).__name__} at {url}, not an object")

@@ -4,6 +4,7 @@ import asyncio
 
 import httpx
 
+from runner.control.capped_page import NO_PAGE, fetch_page
 from runner.stacks.running_stack import CHAT_PATH, RunningStack
 
 REQUESTS = 4
@@ -22,8 +23,8 @@ async def warm_up(running: RunningStack, *, http: httpx.AsyncClient) -> None:
 async def _ask(url: str, model: str, http: httpx.AsyncClient) -> None:
     body = {"model": model, "messages": [{"role": "user", "content": _TEXT}], "max_tokens": 16}
     try:
-        await http.post(url, json=body, timeout=DEADLINE_S)
-    except httpx.HTTPError:
+        await fetch_page(http, url, deadline_s=DEADLINE_S, method="POST", json=body)
+    except NO_PAGE:
         # The readiness probe has proved that it generates; the sessions will show what else is
         # wrong, and are judged.
         return

@@ -21,7 +21,7 @@ def decisive(
     return subprocess.run(
         _argv(arguments),
         cwd=ROOT,
-        env=_environment(configs),
+        env=decisive_environment(configs),
         capture_output=True,
         text=True,
         timeout=check_s,
@@ -35,7 +35,7 @@ def decisive_running(*arguments: str, configs: Path) -> Iterator[subprocess.Pope
     process = subprocess.Popen(
         _argv(arguments),
         cwd=ROOT,
-        env=_environment(configs),
+        env=decisive_environment(configs),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -82,7 +82,7 @@ def _argv(arguments: tuple[str, ...]) -> list[str]:
     return [sys.executable, "-m", "runner.cli.main", *arguments]
 
 
-def _environment(configs: Path) -> dict[str, str]:
+def decisive_environment(configs: Path) -> dict[str, str]:
     return {
         **os.environ,
         "DECISIVE_STORE": f"sqlite:///{configs / 'decisive.db'}",
