@@ -81,7 +81,9 @@ def assess_plan(
     runs_needed = clean_runs_needed(
         rule.p_max, sessions=plan.sessions, rho=rho, alpha=1 - rule.confidence
     )
-    power = _power(plan, after=plan.after_rate, rho=rho, rule=rule, seed=seed)
+    power = _power(
+        plan, after=plan.after_rate, rho=rho, rule=rule, seed=seed, campaigns=_CAMPAIGNS_OF_SEARCH
+    )
     enough = None if power >= ENOUGH_POWER else runs_for_power(plan, rho=rho, rule=rule, seed=seed)
     return PlanAssessment(
         rho=rho,

@@ -136,7 +136,7 @@ def test_show_finds_a_campaign_by_id_and_by_name(store_url: str, reference: str)
         "arm", "block", "tag", "state", "counts", "sessions", "corrupt", "evidence",
         "wedges", "wedge_requests", "wedge_lines", "wall_s",
     }  # fmt: skip
-    assert {"id", "headline", "sentence"} == set(shown["verdicts"][0])
+    assert {"id", "headline", "sentence"} <= set(shown["verdicts"][0])
 
 
 def test_show_prints_the_five_lines_of_the_real_case(store_url: str) -> None:
