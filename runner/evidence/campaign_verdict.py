@@ -4,7 +4,7 @@ Made from counts by run and from how the runs were made; it reads no record and 
 Invalid comparisons are told before any statistics.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,13 +23,13 @@ from runner.evidence.next_experiment import (
     Experiment,
     more_clean_runs,
     next_experiments,
-    repair_experiment,
     sessions_to_reproduce,
 )
 from runner.evidence.run_rate_test import Cluster
+from runner.evidence.uncompared_arms import BASIS as UNCOMPARED_BASIS
+from runner.evidence.uncompared_arms import uncompared_arms
 from runner.evidence.verdict_caveats import (
     Caveat,
-    CaveatKind,
     basis_sentence,
     caveats_of,
     caveats_of_numbers,
@@ -41,6 +41,7 @@ from runner.evidence.verdict_decision import (
     decide,
     is_of_corruption,
 )
+from runner.evidence.verdict_reasons import reason_codes, reasons_of
 from runner.evidence.verdict_record import inputs_of
 from runner.evidence.verdict_validity import (
     Doubt,
@@ -48,7 +49,7 @@ from runner.evidence.verdict_validity import (
     launches_of,
     missing_runs,
 )
-from runner.evidence.verdict_words import Answers, Matter, answers_of, violations_text
+from runner.evidence.verdict_words import Answers, Matter, answers_of
 
 METHOD = "evidence 1"
 
@@ -95,8 +96,7 @@ class CampaignVerdict:
     @property
     def reason_codes(self) -> frozenset[str]:
         """As recorded verdicts write them, each failed criterion with what was seen."""
-        codes = {str(r.code) for r in self.reasons if r.code is not ReasonCode.CRITERION_FAILED}
-        return frozenset(codes | {r.text for r in self.reasons if str(r.code) not in codes})
+        return reason_codes(self.reasons)
 
 
 def judge_hypothesis(question: Question) -> CampaignVerdict:
@@ -126,12 +126,14 @@ def judge_campaign(questions: Mapping[str, Question]) -> dict[str, CampaignVerdi
 def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) -> CampaignVerdict:
     arm, versus, rule, setting = question.arm, question.versus, question.rule, question.setting
     criteria = _checked(question)
-    invalid = invalidities(arm, versus, setting=setting)
-    missing = missing_runs(arm, versus, setting=setting, rule=rule)
+    doubts = (
+        *invalidities(arm, versus, setting=setting),
+        *missing_runs(arm, versus, setting=setting, rule=rule),
+    )
     caveats = caveats_of(arm, versus, rule=rule, setting=setting, hypotheses=hypotheses)
-    comparison = None if invalid or missing else _comparison(question)
+    comparison = None if doubts else _comparison(question)
     if comparison is None:
-        return _without_statistics(question, criteria, (*invalid, *missing), caveats)
+        return _of_uncompared(question, criteria, doubts, caveats)
     decision = decide(
         comparison,
         criteria,
@@ -139,23 +141,20 @@ def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) 
         is_stopped_early=setting.ended_by_rule and comparison.after.corrupt > 0,
         adjusted=adjusted,
     )
-    matter = Matter(
-        prediction=question.prediction,
-        criteria=criteria,
-        comparison=comparison,
-        decision=decision,
-        rule=rule,
-        scope=setting.scope,
-        more_clean_runs=(
-            more_clean_runs(comparison, rule=rule)
-            if ReasonCode.ELIMINATION_TOO_FEW_SESSIONS in decision.codes
-            else None
-        ),
-        sessions_to_reproduce=sessions_to_reproduce(
-            setting.historical_rate or DEFAULT_HISTORICAL_RATE
-        ),
-    )
-    answers = answers_of(matter)
+    return _of_decision(question, criteria, comparison, decision, caveats)
+
+
+def _of_decision(
+    question: Question,
+    criteria: tuple[CriterionResult, ...],
+    comparison: ArmComparison,
+    decision: Decision,
+    caveats: tuple[Caveat, ...],
+) -> CampaignVerdict:
+    arm, versus, rule, setting = question.arm, question.versus, question.rule, question.setting
+    answers = answers_of(_matter(question, criteria, comparison, decision))
+    numeric = caveats_of_numbers(comparison, decision, arm=arm, versus=versus, rule=rule)
+    wedged = bool(arm.wedges or arm.wedge_lines)
     return CampaignVerdict(
         headline=decision.headline,
         elimination=decision.elimination,
@@ -163,22 +162,77 @@ def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) 
         availability=decision.availability,
         answers=answers,
         basis=basis_sentence(comparison, rule=rule),
-        reasons=_reasons(decision, criteria, answers),
-        caveats=(
-            *caveats,
-            *caveats_of_numbers(comparison, decision, arm=arm, versus=versus, rule=rule),
-        ),
+        reasons=reasons_of(decision, criteria, answers),
+        caveats=(*caveats, *numeric),
         experiments=next_experiments(
-            comparison,
-            decision,
-            rule=rule,
-            setting=setting,
-            wedged=bool(arm.wedges or arm.wedge_lines),
+            comparison, decision, rule=rule, setting=setting, wedged=wedged
         ),
         criteria=criteria,
         comparison=comparison,
-        inputs=inputs_of(question.prediction, arm, versus, rule=rule, setting=setting),
+        inputs=_inputs(question),
         is_exploratory=not rule.is_registered,
+    )
+
+
+def _of_uncompared(
+    question: Question,
+    criteria: tuple[CriterionResult, ...],
+    doubts: tuple[Doubt, ...],
+    caveats: tuple[Caveat, ...],
+) -> CampaignVerdict:
+    uncompared = uncompared_arms(
+        question.prediction,
+        criteria,
+        doubts,
+        arm=question.arm,
+        versus=question.versus,
+        setting=question.setting,
+    )
+    refuted = uncompared.is_refuted
+    return CampaignVerdict(
+        headline=Headline.REFUTED if refuted else Headline.INCONCLUSIVE,
+        elimination=Elimination.REFUTED if refuted else Elimination.INCONCLUSIVE,
+        direction=Direction.UNCLEAR,
+        availability=Availability.NOT_SHOWN_WORSE,
+        answers=uncompared.answers,
+        basis=UNCOMPARED_BASIS,
+        reasons=uncompared.reasons,
+        caveats=(*uncompared.caveats, *caveats),
+        experiments=(uncompared.experiment,),
+        criteria=criteria,
+        comparison=None,
+        inputs=_inputs(question),
+        is_exploratory=not question.rule.is_registered,
+    )
+
+
+def _matter(
+    question: Question,
+    criteria: tuple[CriterionResult, ...],
+    comparison: ArmComparison,
+    decision: Decision,
+) -> Matter:
+    too_few = ReasonCode.ELIMINATION_TOO_FEW_SESSIONS in decision.codes
+    rate = question.setting.historical_rate or DEFAULT_HISTORICAL_RATE
+    return Matter(
+        prediction=question.prediction,
+        criteria=criteria,
+        comparison=comparison,
+        decision=decision,
+        rule=question.rule,
+        scope=question.setting.scope,
+        more_clean_runs=more_clean_runs(comparison, rule=question.rule) if too_few else None,
+        sessions_to_reproduce=sessions_to_reproduce(rate),
+    )
+
+
+def _inputs(question: Question) -> dict[str, Any]:
+    return inputs_of(
+        question.prediction,
+        question.arm,
+        question.versus,
+        rule=question.rule,
+        setting=question.setting,
     )
 
 
@@ -215,83 +269,3 @@ def _checked(question: Question) -> tuple[CriterionResult, ...]:
         else result
         for result in criteria
     )
-
-
-def _without_statistics(
-    question: Question,
-    criteria: tuple[CriterionResult, ...],
-    doubts: Sequence[Doubt],
-    caveats: tuple[Caveat, ...],
-) -> CampaignVerdict:
-    """Invalid: nothing is said. Runs missing: only that a criterion already failed."""
-    failed = [r for r in criteria if r.state is CriterionState.FAILED]
-    interim = all(doubt.code is ReasonCode.RUNS_MISSING for doubt in doubts)
-    refuted = bool(failed) and interim
-    why = "; ".join(doubt.text for doubt in doubts)
-    seen = f" All the same, {violations_text(criteria)}." if failed and not interim else ""
-    opening = (
-        f'The prediction "{question.prediction}" failed: {violations_text(criteria)}. '
-        f"Nothing else can be said yet: {why}."
-        if refuted
-        else f'Nothing can be said of the prediction "{question.prediction}": {why}.{seen}'
-    )
-    unclear = f"Not compared: {why}."
-    answers = Answers(
-        headline=opening,
-        elimination=f"The prediction failed: {violations_text(criteria)}." if refuted else unclear,
-        direction=unclear,
-        availability=unclear,
-    )
-    open_now = (Caveat(CaveatKind.INTERIM, "Interim: runs are still open."),) if interim else ()
-    sizes = [run.counts.all for run in (*question.arm.done, *question.versus.done)]
-    return CampaignVerdict(
-        headline=Headline.REFUTED if refuted else Headline.INCONCLUSIVE,
-        elimination=Elimination.REFUTED if refuted else Elimination.INCONCLUSIVE,
-        direction=Direction.UNCLEAR,
-        availability=Availability.NOT_SHOWN_WORSE,
-        answers=answers,
-        basis="Basis: counts only; the arms were not compared.",
-        reasons=(*(_failed_reason(r) for r in failed if refuted), *doubts),
-        caveats=(*open_now, *caveats),
-        experiments=(
-            repair_experiment(
-                [doubt.text for doubt in doubts],
-                missing_after=question.arm.missing,
-                missing_before=question.versus.missing,
-                sessions=max(sizes, default=0),
-                setting=question.setting,
-            ),
-        ),
-        criteria=criteria,
-        comparison=None,
-        inputs=inputs_of(
-            question.prediction,
-            question.arm,
-            question.versus,
-            rule=question.rule,
-            setting=question.setting,
-        ),
-        is_exploratory=not question.rule.is_registered,
-    )
-
-
-def _reasons(
-    decision: Decision, criteria: Sequence[CriterionResult], answers: Answers
-) -> tuple[Doubt, ...]:
-    texts = {"elimination": answers.elimination, "direction": answers.direction}
-    failed = [_failed_reason(r) for r in criteria if r.state is CriterionState.FAILED]
-    others = [
-        Doubt(code, texts.get(code.split(":")[0], answers.availability))
-        for code in decision.codes
-        if code is not ReasonCode.CRITERION_FAILED
-    ]
-    if ReasonCode.CRITERION_FAILED in decision.codes and not failed:
-        failed = [Doubt(ReasonCode.CRITERION_FAILED, answers.elimination)]
-    return (*failed, *others)
-
-
-def _failed_reason(result: CriterionResult) -> Doubt:
-    criterion = result.criterion
-    name = "corruption" if criterion.name == "corrupt" else criterion.name
-    rule = f"{name} {criterion.comparison} {criterion.limit}"
-    return Doubt(ReasonCode.CRITERION_FAILED, f"criterion {rule} failed ({result.seen} seen)")

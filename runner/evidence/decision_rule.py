@@ -49,6 +49,7 @@ class DecisionRule:
     rho_single: float = DECLARED_FOR_SINGLE_RUNS
     rho_max: float = 0.05  # what the run-block process stays valid for
     alternatives: tuple[tuple[float, float], ...] = ELIMINATION_ALTERNATIVES  # of that process
+    hypotheses: int = 1  # how many of a campaign share the risk of that process
     silent_tolerated: float = 0.05
     silent_refused: float = 0.2
 
@@ -56,6 +57,11 @@ class DecisionRule:
     def alpha_of_direction(self) -> float:
         """One-sided. Without a registered prediction either side could have been claimed."""
         return self.alpha if self.is_registered else self.alpha / 2
+
+    @property
+    def direction_bar(self) -> float:
+        """The e-value from which on a direction is shown."""
+        return self.hypotheses / self.alpha_of_direction
 
     @property
     def confidence(self) -> float:

@@ -97,7 +97,9 @@ def _unclear(
     rates = f"{of_text(after.corrupt, after.sessions)} v {of_text(before.corrupt, before.sessions)}"
     if rule.ending is Ending.DECIDED:
         lower, higher = direction_e_values(comparison, rule=rule)
-        strength = f"{e_text(lower)} for fewer, {e_text(higher)} for more, of {1 / rule.alpha:.0f}"
+        strength = (
+            f"{e_text(lower)} for fewer, {e_text(higher)} for more, of {rule.direction_bar:.0f}"
+        )
     else:
         lower, higher = comparison.p_lower, comparison.p_higher
         strength = f"{p_text(lower)} for fewer, {p_text(higher)} for more"

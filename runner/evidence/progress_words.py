@@ -31,12 +31,12 @@ def evidence_so_far(
     after: Sequence[LaunchCounts], before: Sequence[LaunchCounts], *, rule: DecisionRule
 ) -> str:
     """Of the finished runs: how far the processes that may confirm have come."""
-    bar = 1 / rule.alpha_of_direction
+    bar, direction_bar = 1 / rule.alpha_of_direction, rule.direction_bar
     eliminated = elimination_e_value(after, p_max=rule.p_max, rho=rule.rho_max)
     pairs = run_pairs(after, before)
     direction = run_block_e_value(pairs, alternatives=rule.alternatives, rho_max=rule.rho_max)
     return (
         f"After {counted_text(len(after), 'run')}: for at most {share_text(rule.p_max)} left "
-        f"{e_text(eliminated)}, for less than in the arm compared with {e_text(direction)}, "
-        f"{bar:.0f} needed of each."
+        f"{e_text(eliminated)} of {bar:.0f}, for less than in the arm compared with "
+        f"{e_text(direction)} of {direction_bar:.0f}."
     )

@@ -69,10 +69,9 @@ def advice_between_runs(
     """
     if rule.ending is not Ending.DECIDED or wedges != 0 or not after or not before:
         return None
-    bar = 1 / rule.alpha_of_direction
     eliminated = elimination_e_value(after, p_max=rule.p_max, rho=rule.rho_max)
     lower = _lower_e_value(after, before, rule)
-    if eliminated < bar or lower < bar:
+    if eliminated < 1 / rule.alpha_of_direction or lower < rule.direction_bar:
         return None
     limit = upper_limits(
         after, rho=rule.rho_max, benign=False, baseline_rate=1.0, confidence=rule.confidence
@@ -81,7 +80,7 @@ def advice_between_runs(
         StopReason.CONFIRMED,
         f"Stopped after {counted_text(len(after), 'run')}: at most {share_text(limit)} is left, "
         f"and corruption is lower than in the arm compared with ({e_text(lower)}, needed "
-        f"{bar:.0f}).",
+        f"{rule.direction_bar:.0f}).",
         "Later runs would have lowered the limit further.",
     )
 
@@ -92,7 +91,7 @@ def advice_for_versus(
     """Whether the arm compared with needs no further run, while the changed arm goes on."""
     if rule.ending is not Ending.DECIDED or not after or not before:
         return None
-    bar, lower = 1 / rule.alpha_of_direction, _lower_e_value(after, before, rule)
+    bar, lower = rule.direction_bar, _lower_e_value(after, before, rule)
     if lower < bar:
         return None
     return StopAdvice(

@@ -145,7 +145,7 @@ def _direction(
         return Direction.UNCLEAR, (ReasonCode.DIRECTION_STOPPED_EARLY,)
     alpha = rule.alpha_of_direction
     if rule.ending is Ending.DECIDED:
-        lower, higher = (e >= 1 / alpha for e in direction_e_values(comparison, rule=rule))
+        lower, higher = (e >= rule.direction_bar for e in direction_e_values(comparison, rule=rule))
     else:
         p = adjusted or AdjustedP(comparison.p_lower, comparison.p_higher)
         lower, higher = p.lower <= alpha, p.higher <= alpha

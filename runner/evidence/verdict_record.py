@@ -29,6 +29,7 @@ def inputs_of(
             "rho_floor": rule.rho_floor,
             "rho_single": rule.rho_single,
             "rho_max": rule.rho_max,
+            "hypotheses": rule.hypotheses,
             "alternatives": [list(each) for each in rule.alternatives],
             "silent_tolerated": rule.silent_tolerated,
             "silent_refused": rule.silent_refused,

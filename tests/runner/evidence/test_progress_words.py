@@ -23,7 +23,7 @@ def test_without_evidence_there_is_no_interval() -> None:
 def test_the_processes_say_how_far_they_are_and_claim_nothing() -> None:
     sentence = evidence_so_far([CLEAN], [FAULTY], rule=DecisionRule())
 
-    assert "e = 5.0" in sentence and "20 needed of each" in sentence
+    assert "e = 5.0 of 20" in sentence and "e = 11 of 20" in sentence
     claims = unlicensed_claims(
         sentence,
         headline=Headline.INCONCLUSIVE,

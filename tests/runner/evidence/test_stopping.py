@@ -78,3 +78,13 @@ def test_once_the_direction_is_shown_the_arm_compared_with_rests_and_the_other_g
     confirmed = advice_between_runs([CLEAN] * 2, [frequent], rule=rule, wedges=0)
     assert confirmed is not None and confirmed.reason is StopReason.CONFIRMED
     assert advice_for_versus([CLEAN], [frequent], rule=DecisionRule()) is None
+
+
+def test_hypotheses_that_share_the_risk_raise_the_bar() -> None:
+    alone = DecisionRule(ending=Ending.DECIDED)
+    among_ten = DecisionRule(ending=Ending.DECIDED, hypotheses=10)
+
+    assert (alone.direction_bar, among_ten.direction_bar) == (20, 200)
+    pairs = [CLEAN] * 2, [FAULTY] * 2
+    assert advice_between_runs(*pairs, rule=alone, wedges=0) is not None
+    assert advice_between_runs(*pairs, rule=among_ten, wedges=0) is None
