@@ -22,29 +22,11 @@ def comparison_numbers(comparison: ArmComparison) -> dict[str, Any]:
 
     What is said to be of independent sessions decides nothing.
     """
-    after, before = comparison.after, comparison.before
-    first, second = Rate(after.corrupt, after.sessions), Rate(before.corrupt, before.sessions)
-    clusters = best_clusters(after), best_clusters(before)
     limits = comparison.limits
     return {
-        "after": arm_numbers(after),
-        "before": arm_numbers(before),
-        "difference": {
-            "value": first.value - second.value,
-            "clustered": list(clustered_difference(*clusters, rho=comparison.rho)),
-            "newcombe": list(newcombe_difference(first, second)),
-            "miettinen_nurminen": list(miettinen_nurminen_difference(first, second)),
-            "agresti_caffo": list(agresti_caffo_difference(first, second)),
-        },
-        "ratio": {
-            "koopman": _finite(koopman_ratio(first, second)),
-            "katz": _finite(katz_ratio(first, second)),
-        },
-        "independent": {
-            "boschloo_less": boschloo_less(_pooled(after), _pooled(before)),
-            "boschloo_greater": boschloo_less(_pooled(before), _pooled(after)),
-            "fisher_less": fisher_less(first.count, first.of, second.count, second.of),
-        },
+        "after": arm_numbers(comparison.after),
+        "before": arm_numbers(comparison.before),
+        **_intervals(comparison),
         "method": str(comparison.method),
         "p_lower": comparison.p_lower,
         "p_lower_evidence_only": comparison.p_lower_evidence_only,
@@ -60,6 +42,30 @@ def comparison_numbers(comparison: ArmComparison) -> dict[str, Any]:
             "worst_case": limits.worst_case,
             "used": limits.used,
             "policy": str(limits.policy),
+        },
+    }
+
+
+def _intervals(comparison: ArmComparison) -> dict[str, Any]:
+    after, before = comparison.after, comparison.before
+    first, second = Rate(after.corrupt, after.sessions), Rate(before.corrupt, before.sessions)
+    clusters = best_clusters(after), best_clusters(before)
+    return {
+        "difference": {
+            "value": first.value - second.value,
+            "clustered": list(clustered_difference(*clusters, rho=comparison.rho)),
+            "newcombe": list(newcombe_difference(first, second)),
+            "miettinen_nurminen": list(miettinen_nurminen_difference(first, second)),
+            "agresti_caffo": list(agresti_caffo_difference(first, second)),
+        },
+        "ratio": {
+            "koopman": _finite(koopman_ratio(first, second)),
+            "katz": _finite(katz_ratio(first, second)),
+        },
+        "independent": {
+            "boschloo_less": boschloo_less(_pooled(after), _pooled(before)),
+            "boschloo_greater": boschloo_less(_pooled(before), _pooled(after)),
+            "fisher_less": fisher_less(first.count, first.of, second.count, second.of),
         },
     }
 

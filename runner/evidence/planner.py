@@ -84,39 +84,25 @@ def assess_plan(
     power = _power(
         plan, after=plan.after_rate, rho=rho, rule=rule, seed=seed, campaigns=_CAMPAIGNS_OF_SEARCH
     )
-    enough = None if power >= ENOUGH_POWER else runs_for_power(plan, rho=rho, rule=rule, seed=seed)
+    enough = (
+        plan.runs_after
+        if power >= ENOUGH_POWER
+        else runs_for_power(plan, rho=rho, rule=rule, seed=seed)
+    )
+    shortcomings = _shortcomings(
+        plan, rule=rule, rho=rho, limit=limit, needed=runs_needed, power=power, enough=enough
+    )
     return PlanAssessment(
         rho=rho,
         limit_if_clean=limit,
         clean_runs_needed=runs_needed,
         power=power,
         smallest_effect=_smallest_effect(plan, rho=rho, rule=rule, seed=seed),
-        runs_for_power=plan.runs_after if power >= ENOUGH_POWER else enough,
-        silent_borne=silent_sessions_borne(
-            sizes,
-            p_max=rule.p_max,
-            rho=rho,
-            baseline_rate=plan.before_rate,
-            tolerated=rule.silent_tolerated,
-        ),
+        runs_for_power=enough,
+        silent_borne=_silent_borne(plan, rho=rho, rule=rule),
         wedge_limit=wedge_rate_limit(plan.runs_after, alpha=rule.alpha),
-        cost=cost_of(
-            plan.runs_after + plan.runs_before,
-            sessions=plan.sessions,
-            each=plan.each_run,
-            launches=2 if plan.runs_share_launches else None,
-        ),
-        shortcomings=tuple(
-            _shortcomings(
-                plan,
-                rule=rule,
-                rho=rho,
-                limit=limit,
-                needed=runs_needed,
-                power=power,
-                enough=enough,
-            )
-        ),
+        cost=_cost(plan),
+        shortcomings=tuple(shortcomings),
     )
 
 
@@ -155,6 +141,25 @@ def runs_for_power(
         if found >= power:
             return runs
     return None
+
+
+def _silent_borne(plan: ComparisonPlan, *, rho: float, rule: DecisionRule) -> int | None:
+    return silent_sessions_borne(
+        (plan.sessions,) * plan.runs_after,
+        p_max=rule.p_max,
+        rho=rho,
+        baseline_rate=plan.before_rate,
+        tolerated=rule.silent_tolerated,
+    )
+
+
+def _cost(plan: ComparisonPlan) -> Cost:
+    return cost_of(
+        plan.runs_after + plan.runs_before,
+        sessions=plan.sessions,
+        each=plan.each_run,
+        launches=2 if plan.runs_share_launches else None,
+    )
 
 
 def _assumed_rho(plan: ComparisonPlan, rule: DecisionRule) -> float:
