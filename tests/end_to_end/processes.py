@@ -1,5 +1,6 @@
 """Starts the command line as a user would, and waits for what it does to the store."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -9,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from runner.control.process import ProcessMark, end_left_over
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 90.0
@@ -46,6 +49,15 @@ def decisive_running(*arguments: str, configs: Path) -> Iterator[subprocess.Pope
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        _end_left_services(configs)
+
+
+def _end_left_services(configs: Path) -> None:
+    """A killed worker leaves its servers to the next start; after a test there is none."""
+    held = ask_store(configs, "SELECT json_extract(process_ids, '$.server') FROM stack_lease")
+    for (found,) in held:
+        if isinstance(found, str):
+            end_left_over(ProcessMark.from_json(json.loads(found)))
 
 
 def wait_for(condition: Callable[[], bool], *, what: str, patience_s: float = PATIENCE_S) -> None:
