@@ -7,6 +7,7 @@ from runner.observe.log_records import LogRecord
 
 # Fields are read by name, since the set of them moves between releases.
 _FIELD = re.compile(r"(?:^|, )(#?[A-Za-z][\w ./()\-]{0,40}?): (-?[\d.]+)%?(?=,|$| )")
+_LONGEST = 4_000  # a status line is shorter; some patterns would try a longer one again and again
 _SGLANG = re.compile(r"(Prefill|Decode) batch(?: \[\d+\])?[,.] ")
 _VLLM = re.compile(
     r"(?:(?P<engine>Engine \d+): )?Avg prompt throughput: (?P<prompt>[\d.]+) tokens/s, "
@@ -46,7 +47,7 @@ class BatchLine:
 
 def read_batch_line(record: LogRecord) -> BatchLine | None:
     """None for a record that is no status line."""
-    text = record.lines[0]
+    text = record.lines[0][:_LONGEST]
     if found := _VLLM.match(text):
         return BatchLine(
             record,
