@@ -1,5 +1,7 @@
 """The mark of Decisive, drawn for the theme that is shown."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from app.palette import palette_for
@@ -11,7 +13,7 @@ _MARK = (
     '<path d="M5.5 16.5 16.5 5.5" stroke="{clean}" stroke-width="2.2"/>'
 )
 
-FAVICON = ":material/balance:"
+FAVICON = str(Path(__file__).parents[1] / "pictures" / "favicon.png")
 
 
 def show_logo() -> None:

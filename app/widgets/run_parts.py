@@ -140,7 +140,8 @@ def _baseline_run(board: Board, run: RunCounts) -> RunCounts | None:
 
 def _picker_words(board: Board, run: RunCounts) -> str:
     name = board.arm(run.arm_id).name
-    return f"{format_id(IdKind.RUN, run.id)} · {name} · block {run.block} · {run.state}"
+    # Without the state: a label that changes while the page polls would count as a choice.
+    return f"{format_id(IdKind.RUN, run.id)} · {name} · block {run.block}"
 
 
 def _show_counters(run: RunCounts, counts: SessionCounts) -> None:

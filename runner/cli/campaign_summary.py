@@ -70,12 +70,26 @@ def say_verdicts(store: Store, campaign_id: int, judged: Sequence[JudgedHypothes
         say(line)
 
 
-def exit_status(judged: Sequence[JudgedHypothesis]) -> ExitStatus:
-    """Fine where every prediction held, or none was made."""
+def exit_status(
+    store: Store, campaign: CampaignFacts, judged: Sequence[JudgedHypothesis]
+) -> ExitStatus:
+    """Fine where every prediction held, or none was made and there is evidence at all."""
+    if not judged:
+        return ExitStatus.FINE if _has_evidence(store, campaign) else ExitStatus.COULD_NOT_SAY
     headlines = {each.verdict.headline for each in judged}
     if headlines & {Headline.REFUTED, Headline.WORSE, Headline.IMPROVED_NOT_ELIMINATED}:
         return ExitStatus.SOME_FAILED
     return ExitStatus.COULD_NOT_SAY if Headline.INCONCLUSIVE in headlines else ExitStatus.FINE
+
+
+def _has_evidence(store: Store, campaign: CampaignFacts) -> bool:
+    with store.session() as session:
+        stored = runs(session.connection(), [campaign.id])
+    return any(
+        run.run_state is RunState.DONE
+        and counts_of(run, campaign.corrupt_outcomes).gave_evidence > 0
+        for run in stored
+    )
 
 
 def _row(arm: ArmFacts, own: Sequence[RunCounts], campaign: CampaignFacts) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: b
         return ExitStatus.OUR_FAULT
     if end.ended_at_wedge is not None:
         tell(f"ended at the wedge of {end.ended_at_wedge}, as on_wedge: stop asks for")
-    return exit_status(judged)
+    return exit_status(store, facts, judged)
 
 
 def _facts(store: Store, campaign_id: int) -> CampaignFacts:

@@ -38,7 +38,7 @@ def try_url(
         raise UsageError(f"{url!r} is no address of a server: write http://HOST:PORT")
     with open_store(store) as opened:
         request = TrialRequest(
-            base_url=url,
+            base_url=url.rstrip("/").removesuffix("/v1"),
             model=model,
             concurrency=concurrency,
             sessions=sessions or concurrency,

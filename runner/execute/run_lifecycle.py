@@ -140,6 +140,7 @@ class _RunLife:
             record=driven.record,
         )
         await observer.look()
+        observer.forget_peaks()
         before = observer.samples()
         began_s = setting.store.clock.monotonic_s()
         try:

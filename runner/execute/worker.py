@@ -17,11 +17,13 @@ from runner.campaign.narrowing import narrow_campaign
 from runner.campaign.stack_file import load_stack
 from runner.campaign.stack_fit import check_campaign_on_stack
 from runner.errors import RunnerError
+from runner.evidence.verdict_text import headline_line
 from runner.execute.campaign_loop import CampaignEnd, run_campaign
 from runner.execute.heartbeat import heartbeat
 from runner.execute.held import held_by
 from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.stop_request import StopRequest
+from runner.execute.verdicts import reach_verdicts
 from runner.sessions.played_session import PlayedSession
 
 POLL_S = 0.5
@@ -104,7 +106,14 @@ class Worker:
                 stop=stop,
                 progress=_NamingProgress(self.progress, self, request_id),
             )
+        self._say_verdicts(end)
         return _request_end(end)
+
+    def _say_verdicts(self, end: CampaignEnd) -> None:
+        for each in reach_verdicts(self.store, end.campaign_id):
+            self.progress.note(f"{each.slug}: {headline_line(each.verdict)}")
+        name = format_id(IdKind.CAMPAIGN, end.campaign_id)
+        self.progress.note(f"campaign {name} has ended; its pages stay open")
 
     def _renew(self, request_id: int, stop: StopRequest) -> None:
         """Keeps the request, and hears both who may stop it. Raises LeaseLostError."""

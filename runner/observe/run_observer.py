@@ -96,6 +96,11 @@ class RunObserver:
             if watched.log is not None:
                 watched.log.close()
 
+    def forget_peaks(self) -> None:
+        """What ran before now was another load; gauges may still show it."""
+        for watched in self._watched:
+            watched.peak_running = None
+
     def samples(self) -> tuple[Sample, ...]:
         """The latest values of all services that could be scraped."""
         return tuple(sample for watched in self._watched for sample in watched.latest)

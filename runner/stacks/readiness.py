@@ -55,6 +55,9 @@ async def wait_until_ready(
 
 
 _READY = "ready"
+_NEVER_READY = frozenset(
+    {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
+)
 
 
 async def _ask(probe: ReadinessProbe, http: httpx.AsyncClient, remaining_s: float) -> str:
@@ -80,6 +83,11 @@ async def _generate(
         "max_tokens": 4,
     }
     answer = await fetch_page(http, chat_url, deadline_s=timeout_s, method="POST", json=body)
+    if answer.status in _NEVER_READY:
+        raise StackStartError(
+            f"{probe.service} knows no {chat_url} (it answered {answer.status}); "
+            "check the server's address"
+        )
     if answer.status != HTTPStatus.OK:
         return f"a generation answered {answer.status}: {answer.text[:200]}"
     return _READY

@@ -148,7 +148,7 @@ class _TrainingHistory:
     def report(self, report: StepReport) -> None:
         self._reports.append(report)
         sys.stdout.write(
-            f"{time.monotonic() - self._started_s:.0f} s, step {report.step}: "
+            f"{time.monotonic() - self._started_s:.1f} s, step {report.step}: "
             f"loss {report.loss:.5f}, indexer divergence {report.indexer_divergence:.4f}\n"
         )
         sys.stdout.flush()
