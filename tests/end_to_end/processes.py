@@ -34,7 +34,11 @@ def decisive(
 
 @contextmanager
 def decisive_running(*arguments: str, configs: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A command in a process group of its own; whatever is left of it is killed at the end."""
+    """A command in a process group of its own.
+
+    One that still runs at the end is killed, and the servers that it leaves are ended for it; what a
+    test killed itself stays as it is.
+    """
     process = subprocess.Popen(
         _argv(arguments),
         cwd=ROOT,
@@ -48,8 +52,8 @@ def decisive_running(*arguments: str, configs: Path) -> Iterator[subprocess.Pope
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        _end_left_services(configs)
+            process.wait()
+            _end_left_services(configs)
 
 
 def _end_left_services(configs: Path) -> None:
