@@ -36,8 +36,8 @@ def decisive(
 def decisive_running(*arguments: str, configs: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A command in a process group of its own.
 
-    One that still runs at the end is killed, and the servers that it leaves are ended for it; what a
-    test killed itself stays as it is.
+    One that still runs at the end is killed, and the servers that it leaves are ended for it; what
+    a test killed itself stays as it is.
     """
     process = subprocess.Popen(
         _argv(arguments),

@@ -93,7 +93,11 @@ def test_two_ctrl_c_stop_at_once_and_leave_no_server_behind(configs: Path) -> No
     assert number(configs, "SELECT count(*) FROM stack_lease") == 0
 
 
-def test_a_second_worker_is_told_that_the_stack_is_taken(configs: Path) -> None:
+def test_a_second_worker_is_told_that_the_stack_is_taken(tmp_path: Path) -> None:
+    # Answers so slow that the first worker is still at it, however late the second one starts.
+    configs = write_oracle_configs(
+        tmp_path, levels=["fp8"], sessions=16, blocks=2, switches=["--answer-delay-s", "6"]
+    )
     with decisive_running("run", "oracle-test", configs=configs):
         wait_for(lambda: number(configs, ENDED) >= 1, what="an ended session")
 
