@@ -15,9 +15,10 @@ from runner.cli.options import ConfigsOption, JsonOption
 from runner.errors import UsageError
 from runner.observe.event_catalogue import load_catalogue
 from runner.observe.log_findings import LogFinding
-from runner.observe.log_reading import LogReading, OwnEnds
+from runner.observe.log_reading import LogReading
 from runner.observe.log_scan import scan_log
 from runner.observe.log_times import seconds_of
+from runner.observe.own_ends import OwnEnds
 
 _COLUMNS = ("class", "event", "events", "lines", "requests", "where", "from", "to", "line")
 _FINE = frozenset({"benign", "slow", "pressure", "parser"})

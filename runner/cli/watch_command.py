@@ -17,7 +17,7 @@ from runner.errors import UsageError
 from runner.execute.stack_watch import StackWatch, WatchSetting
 from runner.execute.stop_request import StopRequest, stopping_on_signals
 from runner.observe.event_catalogue import load_catalogue
-from runner.observe.wedge_rules import LONGEST_PAUSE_LIMIT_S
+from runner.observe.wedge_spans import LONGEST_PAUSE_LIMIT_S
 
 
 def watch(

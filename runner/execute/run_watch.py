@@ -21,7 +21,7 @@ from runner.observe.notification import notify
 from runner.observe.run_observer import SCRAPE_PERIOD_S, ObservedService, RunObserver
 from runner.observe.stall_cohorts import stall_cohorts
 from runner.observe.wedge_keeping import StoredWedges
-from runner.observe.wedge_rules import OpenRequest, WedgePatience, WedgeSpan
+from runner.observe.wedge_spans import OpenRequest, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
 from runner.stacks.fingerprint import redacted
 from runner.stacks.running_stack import CHAT_PATH, RunningStack, stop_services

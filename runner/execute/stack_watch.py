@@ -22,7 +22,7 @@ from runner.observe.notification import notify
 from runner.observe.run_observer import ObservedService, RunObserver
 from runner.observe.scrape_verdict import Interval, ServerVerdict, judge_page
 from runner.observe.wedge_keeping import WedgeFolder
-from runner.observe.wedge_rules import LONGEST_PAUSE_LIMIT_S, WedgePatience, WedgeSpan
+from runner.observe.wedge_spans import LONGEST_PAUSE_LIMIT_S, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, WedgeWatch, no_client
 from runner.stacks.fingerprint import redacted
 from runner.stacks.running_stack import CHAT_PATH

@@ -16,7 +16,7 @@ import httpx
 
 from db.vocabulary import RawKind
 from runner.control.capped_page import NO_PAGE, fetch_page, said_by
-from runner.observe.wedge_rules import OpenRequest
+from runner.observe.wedge_spans import OpenRequest
 
 PAGE_DEADLINE_S = 5.0
 COMMAND_DEADLINE_S = 20.0

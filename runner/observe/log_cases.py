@@ -7,9 +7,10 @@ from runner.judge.recorded_cases import CaseReader, CaseReading, RecordedCase
 from runner.observe.case_expectation import differing_fields
 from runner.observe.event_catalogue import EventCatalogue, EventClass
 from runner.observe.log_findings import LogFinding
-from runner.observe.log_reading import LogReading, OwnEnds, read_log
+from runner.observe.log_reading import LogReading, read_log
 from runner.observe.log_records import RecordList
 from runner.observe.log_times import seconds_of
+from runner.observe.own_ends import OwnEnds
 
 _ANY_YEAR = 2000
 _QUIET = frozenset({EventClass.INFO, EventClass.BENIGN})

@@ -5,7 +5,7 @@ tokens flow afterwards, an abort is ours if we had ended the session before.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,9 @@ from runner.observe.log_events import LogEvent, events_in
 from runner.observe.log_findings import LogFinding, RequestNames, finding_of, with_fields
 from runner.observe.log_records import LogRecord
 from runner.observe.log_stillness import stillness_findings
+from runner.observe.own_ends import OwnEnds
 from runner.observe.scrape_verdict import LONGEST_PAUSE_S
 
-OWN_END_TOLERANCE_S = 2.0
 _VERDICT_OF = {
     EventClass.WEDGE: "wedge",
     EventClass.CRASH: "crash",
@@ -32,25 +32,6 @@ _VERDICT_OF = {
 _OURS_TO_END = frozenset({"client_abort", "request_aborted", "server_abort", "orphan_output"})
 _MAY_PASS = frozenset({"health_fail", "health_503", "shm_wait", "probe_failed"})
 _START_MARKS = ("server_args=", "non-default args: ")
-
-
-@dataclass(frozen=True, slots=True)
-class OwnEnds:
-    """Requests whose session the client had ended itself: id -> when, in the log's own time.
-
-    None for `ends`: nobody knows. A time of None: at some time.
-    """
-
-    ends: Mapping[str, float | None] | None = None
-
-    def did_end(self, request: str, at_s: float | None) -> bool:
-        if self.ends is None or request not in self.ends:
-            return False
-        ended_s = self.ends[request]
-        return ended_s is None or at_s is None or at_s >= ended_s - OWN_END_TOLERANCE_S
-
-    def knows(self) -> bool:
-        return bool(self.ends)
 
 
 @dataclass(frozen=True, slots=True)

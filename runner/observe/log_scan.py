@@ -16,8 +16,9 @@ from runner.observe.event_catalogue import EventCatalogue
 from runner.observe.literal_filter import LiteralFilter
 from runner.observe.log_envelopes import ANSI_BYTES
 from runner.observe.log_prefixes import Prefixed, split_prefix
-from runner.observe.log_reading import LogReader, LogReading, OwnEnds
+from runner.observe.log_reading import LogReader, LogReading
 from runner.observe.log_records import MAX_LINE_BYTES, LogNormalizer
+from runner.observe.own_ends import OwnEnds
 
 CHUNK_BYTES = 4 * 1024 * 1024
 SMALL_LOG_BYTES = 2 * 1024 * 1024

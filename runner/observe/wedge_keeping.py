@@ -15,7 +15,7 @@ from db.store import Store
 from db.tables import WedgeRow
 from db.wedges import end_wedge, store_wedge
 from runner.observe.black_box import BoxItem
-from runner.observe.wedge_rules import WedgeSpan
+from runner.observe.wedge_spans import WedgeSpan
 
 _SESSION = re.compile(r"-s(\d+)-t\d+$")
 _UNSAFE = re.compile(r"[^\w.-]+")

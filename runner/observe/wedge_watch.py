@@ -13,7 +13,8 @@ import httpx
 from runner.observe.black_box import BoxedService, BoxItem, fill_black_box
 from runner.observe.canary import CanaryAnswer, ask_canary
 from runner.observe.engine_readings import PageReading
-from runner.observe.wedge_rules import Look, OpenRequest, WedgePatience, WedgeSpan, WedgeTracker
+from runner.observe.wedge_rules import WedgeTracker
+from runner.observe.wedge_spans import Look, OpenRequest, WedgePatience, WedgeSpan
 
 # Without a canary a stillness is believed only after a second patience.
 _WITHOUT_CANARY = 2

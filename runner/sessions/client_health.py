@@ -16,6 +16,7 @@ LAG_LIMIT_S = 0.050
 CPU_SHARE_LIMIT = 0.70  # of one core
 _LATE_SHARE_LIMIT = 0.01  # the 99th percentile is above the limit ...
 _LATE_SAMPLES_LEAST = 3  # ... and not for a single pause in a short run
+_KEPT_WAITING_LIMIT = 0.2
 _SAMPLE_EVERY_S = 0.1
 _WINDOW_S = 5.0
 
@@ -59,13 +60,17 @@ class InFlight(Protocol):
 
 def assess(samples: Sequence[HealthSample], *, most_in_flight: int) -> ClientHealth:
     """Saturated: more than 1 % of the naps, and at least three, were late by over 50 ms of our own
-    making, or the process used over 70 % of a core throughout any five seconds.
+    making, or the process used over 70 % of a core throughout any five seconds. Late naps are not
+    called our own where the machine kept us waiting for over a fifth of the time: a thread of ours
+    that it stopped while it held the interpreter looks like our own lag.
     Starved: the same naps were late, whoever was the cause.
     """
     wall_s = sum(sample.wall_s for sample in samples) or 1.0
     own_lags = [sample.own_lag_s for sample in samples]
     lags = [sample.lag_s for sample in samples]
     busiest = _busiest_cpu_share(samples)
+    kept_waiting_share = sum(sample.kept_waiting_s for sample in samples) / wall_s
+    is_ours = kept_waiting_share <= _KEPT_WAITING_LIMIT
     return ClientHealth(
         samples=len(samples),
         lag_p50_s=_percentile(lags, 0.50),
@@ -73,9 +78,9 @@ def assess(samples: Sequence[HealthSample], *, most_in_flight: int) -> ClientHea
         own_lag_p99_s=_percentile(own_lags, 0.99),
         cpu_share=sum(sample.cpu_s for sample in samples) / wall_s,
         cpu_share_busiest=busiest,
-        kept_waiting_share=sum(sample.kept_waiting_s for sample in samples) / wall_s,
+        kept_waiting_share=kept_waiting_share,
         most_in_flight=most_in_flight,
-        saturated=_is_late(own_lags) or busiest > CPU_SHARE_LIMIT,
+        saturated=(is_ours and _is_late(own_lags)) or busiest > CPU_SHARE_LIMIT,
         starved=_is_late(lags),
     )
 

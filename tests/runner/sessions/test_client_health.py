@@ -1,6 +1,6 @@
 import asyncio
 
-from runner.sessions.client_health import HealthSample, HealthWatch, assess
+from runner.sessions.client_health import LAG_LIMIT_S, HealthSample, HealthWatch, assess
 from tests.runner.sessions.fast_forward import run_in_no_time
 
 CALM = HealthSample(wall_s=0.1, lag_s=0.0, kept_waiting_s=0.0, cpu_s=0.01)
@@ -29,6 +29,15 @@ def test_lag_because_the_machine_ran_others_starves_and_does_not_saturate() -> N
 
     assert not health.saturated
     assert health.starved
+
+
+def test_lag_on_a_machine_that_keeps_us_waiting_is_not_called_our_own() -> None:
+    naps = [HealthSample(wall_s=0.4, lag_s=0.3, kept_waiting_s=0.2, cpu_s=0.01)] * 50
+
+    health = assess(naps, most_in_flight=80)
+
+    assert health.own_lag_p99_s > LAG_LIMIT_S
+    assert (health.saturated, health.starved) == (False, True)
 
 
 def test_a_single_pause_in_a_short_run_does_not_saturate() -> None:
