@@ -5,8 +5,9 @@ from pathlib import Path
 from runner.campaign.config_folder import ConfigFolder
 from runner.observe.event_catalogue import load_catalogue
 from runner.observe.log_findings import LogFinding
-from runner.observe.log_reading import LogReading, OwnEnds, read_log
+from runner.observe.log_reading import LogReading, read_log
 from runner.observe.log_records import LogRecord, RecordList
+from runner.observe.own_ends import OwnEnds
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 CATALOGUE = load_catalogue(ConfigFolder(CONFIGS).event_files())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.observe.log_reading import OwnEnds
+from runner.observe.own_ends import OwnEnds
 from tests.runner.observe.catalogue import CATALOGUE, kinds, only, read
 
 AT = "[2026-04-09 18:00:{second:02d} TP0] "

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 import pytest
 
 from runner.observe.engine_readings import PageReading
-from runner.observe.wedge_rules import (
+from runner.observe.wedge_rules import WedgeTracker
+from runner.observe.wedge_spans import (
     Look,
     OpenRequest,
     Suspicion,
     WedgePatience,
     WedgeRule,
     WedgeSpan,
-    WedgeTracker,
 )
 from tests.runner.observe.test_scrape_verdict import page, sglang, vllm_engine
 
