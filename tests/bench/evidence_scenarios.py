@@ -39,19 +39,19 @@ SCENARIOS: tuple[tuple[str, World, int, int], ...] = (
         1,
     ),
     (
-        "no effect, all hidden among errors",
+        "no effect, all hidden in the changed arm",
         World(rate_after=0.15, rate_before=0.15, rho=0.02, hidden=1.0),
         3,
         3,
     ),
     (
-        "no effect, half hidden",
+        "no effect, half hidden in the changed arm",
         World(rate_after=0.15, rate_before=0.15, rho=0.02, hidden=0.5),
         3,
         3,
     ),
     (
-        ".04 in both, all hidden",
+        ".04 in both, all hidden in the changed arm",
         World(rate_after=0.04, rate_before=0.04, rho=0.02, hidden=1.0),
         3,
         3,

@@ -20,11 +20,11 @@ _MEAN_ROUNDS = 14
 class World:
     """`rate_after` and `rate_before` are true corrupt rates of whole sessions.
 
-    `hidden`: the share of corrupt sessions that end as errors instead. `errors`: the share of
-    sessions that fail by chance, in both arms. `early_wedge`: every run of the changed arm wedges
-    before its first clean session ends. `drift`: the rate of both arms goes from this factor to
-    the inverse of it over the campaign. `bad_runs`: instead of the beta law, a quarter of the runs
-    has four times the rate.
+    `hidden`: the share of the changed arm's corrupt sessions that end as errors instead. `errors`:
+    the share of sessions that fail by chance, in both arms. `early_wedge`: every run of the changed
+    arm wedges before its first clean session ends. `drift`: the rate of both arms goes from this
+    factor to the inverse of it over the campaign. `bad_runs`: instead of the beta law, a quarter of
+    the runs has four times the rate.
     """
 
     rate_after: float
@@ -52,8 +52,8 @@ def play(world: World, *, runs_after: int, runs_before: int, rng: np.random.Gene
         at = place / max(1, len(order) - 1)
         rate = world.rate_after if arm == "after" else world.rate_before
         rate = min(0.95, rate * world.drift ** (1 - 2 * at))
-        wedged = world.early_wedge and arm == "after"
-        arms[arm].append(_run(_run_rate(rate, world, rng), world, wedged=wedged, rng=rng))
+        changed = arm == "after"
+        arms[arm].append(_run(_run_rate(rate, world, rng), world, changed=changed, rng=rng))
     return Campaign(arms["after"], arms["before"], runs_after if world.early_wedge else 0)
 
 
@@ -85,15 +85,15 @@ def _run_rate(rate: float, world: World, rng: np.random.Generator) -> float:
     return float(rng.beta(rate * scale, (1 - rate) * scale))
 
 
-def _run(rate: float, world: World, *, wedged: bool, rng: np.random.Generator) -> LaunchCounts:
-    if wedged:
+def _run(rate: float, world: World, *, changed: bool, rng: np.random.Generator) -> LaunchCounts:
+    if world.early_wedge and changed:
         rounds = rng.integers(*_ROUNDS, SESSIONS)
         corrupt_at = rng.geometric(_hazard(rate), SESSIONS) if rate else np.full(SESSIONS, 999)
         cut_at = rng.integers(1, rounds.min())
         corrupt = int((corrupt_at <= cut_at).sum())
         return LaunchCounts(0, corrupt, SESSIONS - corrupt)
     corrupt = int(rng.binomial(SESSIONS, rate))
-    hidden = int(rng.binomial(corrupt, world.hidden))
+    hidden = int(rng.binomial(corrupt, world.hidden)) if changed else 0
     clean = SESSIONS - corrupt
     failed_clean = int(rng.binomial(clean, world.errors))
     failed_corrupt = int(rng.binomial(corrupt - hidden, world.errors))
