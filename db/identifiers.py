@@ -11,6 +11,7 @@ class IdKind(StrEnum):
     SESSION = "s"
     LAUNCH = "l"
     REQUEST = "q"
+    HYPOTHESIS = "h"
 
 
 _PATTERN = re.compile(r"([a-z])-([1-9]\d{0,17})")

@@ -12,6 +12,7 @@ from db.reads.relations import (
     ARM,
     CAMPAIGN,
     HYPOTHESIS,
+    NOTE,
     RUN,
     SESSION,
     VERDICT,
@@ -48,9 +49,34 @@ class VerdictFacts:
     arm_id: int
     versus_arm_id: int
     headline: str | None
+    elimination: str | None
+    direction: str | None
+    availability: str | None
     sentence: str | None
     reasons: JsonList | None
+    said: JsonList | None  # the lines of the verdict, in the order in which they are printed
+    rule: Json | None
     decided_at_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgementFacts:
+    """One judgement of a hypothesis with all that it was made from."""
+
+    id: int
+    headline: str
+    sentence: str
+    inputs: Json
+    method: str
+    decided_at_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFacts:
+    id: int
+    text: str
+    author: str | None
+    written_at_us: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +157,13 @@ def verdicts(connection: Connection, campaign_ids: Sequence[int]) -> list[Verdic
             HYPOTHESIS.c.arm_id,
             HYPOTHESIS.c.versus_arm_id,
             VERDICT.c.headline,
+            VERDICT.c.elimination,
+            VERDICT.c.direction,
+            VERDICT.c.availability,
             VERDICT.c.sentence,
             VERDICT.c.reasons,
+            VERDICT.c.inputs["said"].label("said"),
+            VERDICT.c.inputs["rule"].label("rule"),
             VERDICT.c.decided_at_us,
         )
         .join_from(HYPOTHESIS, newest, newest.c.hypothesis_id == HYPOTHESIS.c.id, isouter=True)
@@ -141,3 +172,33 @@ def verdicts(connection: Connection, campaign_ids: Sequence[int]) -> list[Verdic
         .order_by(HYPOTHESIS.c.campaign_id, HYPOTHESIS.c.id)
     )
     return values(VerdictFacts, connection.execute(statement))
+
+
+def judgements(connection: Connection, hypothesis_id: int) -> list[JudgementFacts]:
+    """Every judgement of a hypothesis, oldest first: how its verdict went as runs were added."""
+    statement = (
+        select(*columns_of(VERDICT, JudgementFacts))
+        .where(VERDICT.c.hypothesis_id == hypothesis_id)
+        .order_by(VERDICT.c.id)
+    )
+    return values(JudgementFacts, connection.execute(statement))
+
+
+def campaign_of_hypothesis(connection: Connection, hypothesis_id: int) -> int | None:
+    statement = select(HYPOTHESIS.c.campaign_id).where(HYPOTHESIS.c.id == hypothesis_id)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def campaign_of_arm(connection: Connection, arm_id: int) -> int | None:
+    statement = select(ARM.c.campaign_id).where(ARM.c.id == arm_id)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def notes(connection: Connection, campaign_id: int) -> list[NoteFacts]:
+    """Newest first."""
+    statement = (
+        select(*columns_of(NOTE, NoteFacts))
+        .where(NOTE.c.campaign_id == campaign_id)
+        .order_by(NOTE.c.id.desc())
+    )
+    return values(NoteFacts, connection.execute(statement))

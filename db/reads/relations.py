@@ -32,6 +32,7 @@ METRIC_SAMPLE = _relation(tables.MetricSampleRow)
 WEDGE = _relation(tables.WedgeRow)
 HYPOTHESIS = _relation(tables.HypothesisRow)
 VERDICT = _relation(tables.VerdictRow)
+NOTE = _relation(tables.NoteRow)
 LAUNCH_REQUEST = _relation(tables.LaunchRequestRow)
 WORKER = _relation(tables.WorkerRow)
 

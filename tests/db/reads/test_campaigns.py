@@ -2,9 +2,10 @@
 
 from sqlalchemy import Connection
 
+from db.campaigns import add_note
 from db.reads import campaigns
 from db.store import Store
-from db.tables import VerdictRow
+from db.tables import Json, VerdictRow
 from db.vocabulary import Headline
 from tests.db.factories import START_US, stored_campaign, stored_id, stored_run, stored_session
 
@@ -96,7 +97,73 @@ def test_verdicts_of_other_campaigns_stay_out(store: Store, connection: Connecti
     assert verdict.headline is None
 
 
-def _judge(store: Store, hypothesis_id: int, headline: Headline) -> None:
+def test_a_verdict_brings_its_three_answers_and_the_lines_that_were_printed(
+    store: Store, connection: Connection
+) -> None:
+    stored = stored_campaign(store)
+    inputs = {"said": ["REFUTED. It failed.", "Is the fault gone? No."], "rule": {"alpha": 0.05}}
+    _judge(store, stored_id(stored.hypotheses[0]), Headline.REFUTED, inputs=inputs)
+
+    (verdict,) = campaigns.verdicts(connection, [stored_id(stored.campaign)])
+
+    assert verdict.elimination == "inconclusive"
+    assert verdict.direction == "unclear"
+    assert verdict.availability == "not_shown_worse"
+    assert verdict.said == ["REFUTED. It failed.", "Is the fault gone? No."]
+    assert verdict.rule == {"alpha": 0.05}
+
+
+def test_a_verdict_without_its_lines_says_none(store: Store, connection: Connection) -> None:
+    stored = stored_campaign(store)
+    _judge(store, stored_id(stored.hypotheses[0]), Headline.REFUTED)
+
+    (verdict,) = campaigns.verdicts(connection, [stored_id(stored.campaign)])
+
+    assert verdict.said is None
+    assert verdict.rule is None
+
+
+def test_the_judgements_of_a_hypothesis_come_oldest_first(
+    store: Store, connection: Connection
+) -> None:
+    stored = stored_campaign(store)
+    hypothesis_id = stored_id(stored.hypotheses[0])
+    for headline in (Headline.INCONCLUSIVE, Headline.REFUTED):
+        _judge(store, hypothesis_id, headline)
+
+    found = campaigns.judgements(connection, hypothesis_id)
+
+    assert [judgement.headline for judgement in found] == ["inconclusive", "refuted"]
+
+
+def test_an_arm_and_a_hypothesis_lead_to_their_campaign(
+    store: Store, connection: Connection
+) -> None:
+    stored_campaign(store, name="another")
+    stored = stored_campaign(store)
+
+    arm, hypothesis = stored_id(stored.arms[0]), stored_id(stored.hypotheses[0])
+
+    assert campaigns.campaign_of_arm(connection, arm) == stored.campaign.id
+    assert campaigns.campaign_of_hypothesis(connection, hypothesis) == stored.campaign.id
+    assert campaigns.campaign_of_arm(connection, 999) is None
+    assert campaigns.campaign_of_hypothesis(connection, 999) is None
+
+
+def test_notes_come_newest_first_with_author_and_time(store: Store, connection: Connection) -> None:
+    stored = stored_campaign(store)
+    add_note(store, stored_id(stored.campaign), "first")
+    add_note(store, stored_id(stored.campaign), "second", author="mia")
+
+    found = campaigns.notes(connection, stored_id(stored.campaign))
+
+    assert [(note.text, note.author) for note in found] == [("second", "mia"), ("first", None)]
+    assert found[0].written_at_us == START_US
+
+
+def _judge(
+    store: Store, hypothesis_id: int, headline: Headline, *, inputs: Json | None = None
+) -> None:
     row = VerdictRow(
         hypothesis_id=hypothesis_id,
         headline=headline,
@@ -104,6 +171,7 @@ def _judge(store: Store, hypothesis_id: int, headline: Headline) -> None:
         direction="unclear",
         availability="not_shown_worse",
         sentence="It says so.",
+        inputs=inputs or {},
         method="criterion",
         decided_at_us=START_US,
     )
