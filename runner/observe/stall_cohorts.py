@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from runner.observe.request_ids import session_index_of
+
 LEAST_STALL_S = 5.0
 TOGETHER_S = 0.050
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A pause in one answer, from its last sign of life to the next, in seconds of one clock."""
+    """A pause in one answer, from its last sign of life to the next, in UTC seconds."""
 
     request_id: str
     began_s: float
@@ -24,11 +26,13 @@ class StallCohort:
 
     stalls: tuple[Stall, ...]
 
-    def to_json(self, *, origin_s: float = 0.0) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         released = [stall.released_s for stall in self.stalls]
+        indices = {session_index_of(stall.request_id) for stall in self.stalls}
         return {
             "requests": [stall.request_id for stall in self.stalls],
-            "released_s": round(min(released) - origin_s, 3),
+            "session_indices": sorted(index for index in indices if index is not None),
+            "released_at_us": round(min(released) * 1e6),
             "spread_ms": round((max(released) - min(released)) * 1e3, 1),
             "longest_s": round(max(s.released_s - s.began_s for s in self.stalls), 3),
         }

@@ -15,9 +15,9 @@ from db.store import Store
 from db.tables import WedgeRow
 from db.wedges import end_wedge, store_wedge
 from runner.observe.black_box import BoxItem
+from runner.observe.request_ids import session_index_of
 from runner.observe.wedge_spans import WedgeSpan
 
-_SESSION = re.compile(r"-s(\d+)-t\d+$")
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
@@ -106,7 +106,7 @@ def victims_of(span: WedgeSpan) -> list[dict[str, Any]]:
     return [
         {
             "request_id": request_id,
-            "session_index": int(named[1]) if (named := _SESSION.search(request_id)) else None,
+            "session_index": session_index_of(request_id),
             "silence_s": round(silence_s, 3),
         }
         for request_id, silence_s in span.victims.items()

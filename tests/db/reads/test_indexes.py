@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Connection
 
-from db.reads import campaigns, observations, runs, sessions, work
+from db.reads import campaigns, observations, runs, sessions, wedges, work
 from db.reads.sessions import SessionFacts
 from db.store import Store
 from db.vocabulary import Outcome, RawKind
@@ -40,11 +40,16 @@ READS: dict[str, Read] = {
     "campaign": lambda connection: campaigns.campaign(connection, 1),
     "campaign of a run": lambda connection: campaigns.campaign_of_run(connection, 1),
     "campaign of a session": lambda connection: campaigns.campaign_of_session(connection, 1),
+    "campaign of an arm": lambda connection: campaigns.campaign_of_arm(connection, 1),
+    "campaign of a hypothesis": lambda connection: campaigns.campaign_of_hypothesis(connection, 1),
+    "judgements": lambda connection: campaigns.judgements(connection, 1),
+    "notes": lambda connection: campaigns.notes(connection, 1),
     "runs": lambda connection: runs.runs(connection, [1]),
     "run": lambda connection: runs.run(connection, 1),
     "proof": lambda connection: runs.run_proof(connection, 1),
     "fingerprints": lambda connection: runs.fingerprints(connection, 1),
     "wedges": lambda connection: runs.wedge_spans(connection, 1),
+    "stillness": lambda connection: wedges.run_stillness(connection, 1),
     "sessions": lambda connection: sessions.sessions(connection, 1),
     "sessions of an outcome": lambda connection: sessions.sessions(
         connection, 1, outcomes=["leak"]

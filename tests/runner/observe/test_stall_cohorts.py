@@ -10,13 +10,18 @@ def test_a_pause_counts_from_the_request_and_between_reads() -> None:
 
 
 def test_sessions_that_were_released_together_are_a_cohort() -> None:
-    together = [Stall("a", 0, 10.0), Stall("b", 3, 10.04), Stall("c", 0, 12.0)]
+    together = [
+        Stall("r1-s8-t0", 0, 10.0),
+        Stall("r1-s2-t1", 3, 10.04),
+        Stall("r1-s3-t0", 0, 12.0),
+    ]
 
     (cohort,) = stall_cohorts(together)
 
-    assert cohort.to_json(origin_s=4.0) == {
-        "requests": ["a", "b"],
-        "released_s": 6.0,
+    assert cohort.to_json() == {
+        "requests": ["r1-s8-t0", "r1-s2-t1"],
+        "session_indices": [2, 8],
+        "released_at_us": 10_000_000,
         "spread_ms": 40.0,
         "longest_s": 10.0,
     }
