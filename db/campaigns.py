@@ -6,15 +6,24 @@ here.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, delete, select
 
 from db.errors import RowMissingError
 from db.identifiers import IdKind, format_id
 from db.store import Store
-from db.tables import ArmRow, CampaignRow, HypothesisRow, NoteRow, VerdictRow
-from db.vocabulary import Availability, Direction, Elimination, Headline, Outcome
+from db.tables import ArmRow, CampaignRow, HypothesisRow, NoteRow, RunRow, VerdictRow
+from db.vocabulary import (
+    Availability,
+    ClaimKind,
+    Direction,
+    Elimination,
+    Headline,
+    Outcome,
+    RunState,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +41,9 @@ class NewArm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewHypothesis:
-    """The arms are given by their positions."""
+    """The arms are given by their positions. `definition_key` hashes all that decides how it is
+    judged; two with the same key are the same hypothesis.
+    """
 
     slug: str
     claim: str
@@ -40,6 +51,10 @@ class NewHypothesis:
     versus_position: int
     predict: str
     tolerate: float
+    goal: ClaimKind = ClaimKind.ELIMINATE
+    predicted_rate: float | None = None
+    known_good_position: int | None = None
+    definition_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +74,10 @@ class NewCampaign:
 
 
 class RegisteredCampaign(NamedTuple):
-    """`arms` by position, `hypotheses` as they were written; `is_new`: it was not stored before."""
+    """`arms` by position, `hypotheses` as they were written; `is_new`: it was not stored before.
+
+    A hypothesis that was written after a run of the campaign had begun is not `is_registered`.
+    """
 
     campaign: CampaignRow
     arms: tuple[ArmRow, ...]
@@ -80,19 +98,26 @@ class NewVerdict:
 
 
 def register_campaign(store: Store, new: NewCampaign) -> RegisteredCampaign:
-    """Store the campaign, or find the one with the same definition key and leave it as it is."""
+    """Store the campaign, or find the one with the same definition key.
+
+    What is known of a found one stays as it is, but for its hypotheses: before its first run they
+    become those of `new`; afterwards one that is not known yet is added beside them, marked as
+    unregistered, under a slug of its own (`pool~2`).
+    """
     with store.write() as session:
         known = session.exec(
             select(CampaignRow).where(CampaignRow.definition_key == new.definition_key)
         ).first()
         if known is not None:
+            _take_claims(session, known, new.hypotheses, now_us=store.clock.utc_us())
             return _registered(session, known, is_new=False)
         campaign = _campaign_row(new, store.clock.utc_us())
         session.add(campaign)
         session.flush()
         arm_ids = _add_arms(session, campaign, new.arms)
         session.add_all(
-            _hypothesis_row(campaign, hypothesis, arm_ids) for hypothesis in new.hypotheses
+            _hypothesis_row(campaign, hypothesis, arm_ids, now_us=campaign.created_at_us)
+            for hypothesis in new.hypotheses
         )
         session.flush()
         return _registered(session, campaign, is_new=True)
@@ -128,6 +153,15 @@ def record_verdict(store: Store, hypothesis_id: int, verdict: NewVerdict) -> Ver
     return row
 
 
+def note_progress(store: Store, hypothesis_id: int, said: str) -> None:
+    """Say how far the finished runs bear a hypothesis. Raises RowMissingError."""
+    with store.write() as session:
+        hypothesis = session.get(HypothesisRow, hypothesis_id)
+        if hypothesis is None:
+            raise RowMissingError(f"There is no hypothesis {hypothesis_id} to tell progress of.")
+        hypothesis.progress_said = said
+
+
 def add_note(store: Store, campaign_id: int, text: str, *, author: str | None = None) -> NoteRow:
     """Raises RowMissingError."""
     with store.write() as session:
@@ -158,6 +192,58 @@ def _registered(session: Session, campaign: CampaignRow, *, is_new: bool) -> Reg
         .order_by(col(HypothesisRow.id))
     ).all()
     return RegisteredCampaign(campaign, tuple(arms), tuple(hypotheses), is_new)
+
+
+def _take_claims(
+    session: Session, campaign: CampaignRow, claims: Sequence[NewHypothesis], *, now_us: int
+) -> None:
+    stored = session.exec(
+        select(HypothesisRow)
+        .where(HypothesisRow.campaign_id == campaign.id)
+        .order_by(col(HypothesisRow.id))
+    ).all()
+    known = {row.definition_key for row in stored}
+    if known == {claim.definition_key for claim in claims}:
+        return
+    has_begun = _has_begun(session, campaign)
+    if not has_begun:
+        _forget(session, stored)
+        known, stored = set(), []
+    arms = session.exec(select(ArmRow).where(ArmRow.campaign_id == campaign.id)).all()
+    arm_ids = {row.position: _id_of(row.id) for row in arms}
+    slugs = {row.slug for row in stored}
+    for claim in claims:
+        if claim.definition_key in known:
+            continue
+        row = _hypothesis_row(campaign, claim, arm_ids, now_us=now_us)
+        row.slug = _free_slug(claim.slug, slugs)
+        row.is_registered = not has_begun
+        slugs.add(row.slug)
+        session.add(row)
+    session.flush()
+
+
+def _has_begun(session: Session, campaign: CampaignRow) -> bool:
+    """By the state of its runs and not by the clock, which may have been set back."""
+    begun = select(RunRow.id).where(
+        RunRow.campaign_id == campaign.id, RunRow.state != RunState.PLANNED
+    )
+    return session.exec(begun.limit(1)).first() is not None
+
+
+def _forget(session: Session, hypotheses: Sequence[HypothesisRow]) -> None:
+    """With their verdicts, which judged no run."""
+    for hypothesis in hypotheses:
+        session.exec(delete(VerdictRow).where(col(VerdictRow.hypothesis_id) == hypothesis.id))
+        session.delete(hypothesis)
+    session.flush()
+
+
+def _free_slug(slug: str, taken: set[str]) -> str:
+    """`pool`, or `pool~2`, which no file can write."""
+    if slug not in taken:
+        return slug
+    return next(name for n in count(2) if (name := f"{slug}~{n}") not in taken)
 
 
 def _campaign_row(new: NewCampaign, now_us: int) -> CampaignRow:
@@ -198,8 +284,9 @@ def _arm_row(campaign_id: int, arm: NewArm) -> ArmRow:
 
 
 def _hypothesis_row(
-    campaign: CampaignRow, hypothesis: NewHypothesis, arm_ids: Mapping[int, int]
+    campaign: CampaignRow, hypothesis: NewHypothesis, arm_ids: Mapping[int, int], *, now_us: int
 ) -> HypothesisRow:
+    known_good = hypothesis.known_good_position
     return HypothesisRow(
         campaign_id=_id_of(campaign.id),
         slug=hypothesis.slug,
@@ -208,7 +295,11 @@ def _hypothesis_row(
         versus_arm_id=arm_ids[hypothesis.versus_position],
         predict=hypothesis.predict,
         tolerate=hypothesis.tolerate,
-        recorded_at_us=campaign.created_at_us,
+        goal=hypothesis.goal,
+        predicted_rate=hypothesis.predicted_rate,
+        known_good_arm_id=None if known_good is None else arm_ids[known_good],
+        definition_key=hypothesis.definition_key,
+        recorded_at_us=now_us,
     )
 
 

@@ -31,8 +31,11 @@ class EndedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedSession:
+    """`progress_said`: what its run, this session included, bears so far; None keeps the last."""
+
     session: SessionRow
     turns: tuple[EndedTurn, ...] = ()
+    progress_said: str | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -46,6 +49,7 @@ class PackedSession:
     session: SessionRow
     turns: tuple[TurnRow, ...]
     raws: tuple[tuple[Mapping[str, Any], ...], ...]  # by turn, column name to value
+    progress_said: str | None = None
 
     @property
     def is_capped(self) -> bool:
@@ -63,6 +67,7 @@ def pack_session(ended: EndedSession) -> PackedSession:
         session=ended.session,
         turns=tuple(each.turn for each in ended.turns),
         raws=tuple(_raw_values(run_id, each) for each in ended.turns),
+        progress_said=ended.progress_said,
     )
 
 
@@ -132,10 +137,11 @@ def _count_in_run(connection: Connection, packed: PackedSession) -> None:
     run = table_of(RunRow)
     run_id = packed.session.run_id
     counter = run.c[f"n_{packed.session.outcome}"]
+    changed: dict[Any, Any] = {counter: counter + 1, run.c.n_ended: run.c.n_ended + 1}
+    if packed.progress_said is not None:
+        changed[run.c.progress_said] = packed.progress_said
     counted = connection.execute(
-        update(run)
-        .where(run.c.id == run_id, run.c.state != RunState.DONE)
-        .values({counter: counter + 1, run.c.n_ended: run.c.n_ended + 1})
+        update(run).where(run.c.id == run_id, run.c.state != RunState.DONE).values(changed)
     )
     if counted.rowcount == 1:
         if packed.is_capped:

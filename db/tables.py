@@ -21,7 +21,14 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from db.vocabulary import Headline, LaunchRequestState, Outcome, RawKind, RunState
+from db.vocabulary import (
+    ClaimKind,
+    Headline,
+    LaunchRequestState,
+    Outcome,
+    RawKind,
+    RunState,
+)
 
 Json = dict[str, Any]
 JsonList = list[Any]
@@ -118,7 +125,9 @@ class FingerprintRow(SQLModel, table=True):
 
 
 class RunRow(SQLModel, table=True):
-    """One arm in one block. The `n_*` counters are kept by the recorder, session by session."""
+    """One arm in one block. The `n_*` counters are kept by the recorder, session by session, and
+    with them `progress_said`, the sentence that an open run bears.
+    """
 
     __tablename__ = "run"
     __table_args__ = (
@@ -164,6 +173,7 @@ class RunRow(SQLModel, table=True):
     exposure: Json = _json_object()
     client_health: Json = _json_object()
     wedge_facts: Json = _json_object()
+    progress_said: str | None = Field(default=None, sa_column=Column(Text))
 
 
 class SessionRow(SQLModel, table=True):
@@ -299,10 +309,17 @@ class WedgeRow(SQLModel, table=True):
 
 
 class HypothesisRow(SQLModel, table=True):
-    """A claim written down before the first run."""
+    """A claim. `is_registered`: it was written down before the first run of its campaign began.
+
+    `definition_key` hashes all that decides how it is judged. `progress_said` tells how far the
+    finished runs bear it.
+    """
 
     __tablename__ = "hypothesis"
-    __table_args__ = (UniqueConstraint("campaign_id", "slug"),)
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "slug"),
+        _one_of("goal", ClaimKind),
+    )
 
     id: int | None = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id")
@@ -312,7 +329,13 @@ class HypothesisRow(SQLModel, table=True):
     versus_arm_id: int = Field(foreign_key="arm.id")
     predict: str
     tolerate: float
+    goal: str = ClaimKind.ELIMINATE
+    predicted_rate: float | None = None
+    known_good_arm_id: int | None = Field(default=None, foreign_key="arm.id")
+    definition_key: str = ""
+    is_registered: bool = True
     recorded_at_us: int = Field(sa_type=BigInteger)
+    progress_said: str | None = Field(default=None, sa_column=Column(Text))
 
 
 class VerdictRow(SQLModel, table=True):

@@ -155,6 +155,18 @@ class LaunchRequestState(StrEnum):
     STOPPED = "stopped"
 
 
+class ClaimKind(StrEnum):
+    """What a hypothesis says of its arm.
+
+    `eliminate`: the fault is gone. `reduce`: it is rarer. `cause`: it is gone without this level;
+    judged as `eliminate`.
+    """
+
+    ELIMINATE = "eliminate"
+    REDUCE = "reduce"
+    CAUSE = "cause"
+
+
 class Headline(StrEnum):
     CONFIRMED = "confirmed"
     IMPROVED_NOT_ELIMINATED = "improved_not_eliminated"

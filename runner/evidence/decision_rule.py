@@ -3,19 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from db.vocabulary import ClaimKind as ClaimKind
 from runner.evidence.session_correlation import DECLARED_FOR_SINGLE_RUNS, FLOOR_OF_REPEATED_RUNS
-
-
-class ClaimKind(StrEnum):
-    """What a hypothesis says of its arm.
-
-    `eliminate`: the fault is gone. `reduce`: it is rarer. `cause`: it is gone without this level;
-    judged as `eliminate`.
-    """
-
-    ELIMINATE = "eliminate"
-    REDUCE = "reduce"
-    CAUSE = "cause"
 
 
 class Ending(StrEnum):

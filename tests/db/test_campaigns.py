@@ -16,8 +16,8 @@ from db.campaigns import (
 from db.errors import RowMissingError
 from db.store import Store
 from db.tables import CampaignRow, VerdictRow
-from db.vocabulary import Availability, Direction, Elimination, Headline, Outcome
-from tests.db.factories import START_US, FakeClock, stored_campaign, stored_id
+from db.vocabulary import Availability, Direction, Elimination, Headline, Outcome, RunState
+from tests.db.factories import START_US, FakeClock, stored_campaign, stored_id, stored_run
 
 BASELINE = NewArm(
     position=0,
@@ -48,6 +48,7 @@ NEW = NewCampaign(
             versus_position=0,
             predict="corrupt == 0",
             tolerate=0.05,
+            definition_key="strict",
         )
     ],
 )
@@ -91,6 +92,49 @@ def test_the_same_definition_is_the_same_campaign(store: Store, clock: FakeClock
     assert again.campaign.created_at_us == START_US
     assert [arm.id for arm in again.arms] == [arm.id for arm in first.arms]
     assert [each.id for each in again.hypotheses] == [each.id for each in first.hypotheses]
+
+
+def test_a_claim_that_changes_before_the_first_run_takes_the_place_of_the_old_one(
+    store: Store,
+) -> None:
+    first = register_campaign(store, NEW)
+    record_verdict(store, stored_id(first.hypotheses[0]), REFUTED)
+    looser = replace(NEW.hypotheses[0], tolerate=0.2, definition_key="looser")
+
+    again = register_campaign(store, replace(NEW, hypotheses=[looser]))
+
+    assert [(each.slug, each.tolerate) for each in again.hypotheses] == [("dtype", 0.2)]
+    assert again.hypotheses[0].is_registered
+
+
+def test_a_claim_that_changes_after_a_run_began_stands_unregistered_beside_the_old_one(
+    store: Store, clock: FakeClock
+) -> None:
+    first = register_campaign(store, NEW)
+    stored_run(store, first.arms[0], state=RunState.STOPPED)
+    clock.advance_s(-10_000)  # a clock that is set back hides nothing
+    looser = replace(NEW, hypotheses=[replace(NEW.hypotheses[0], definition_key="looser")])
+
+    register_campaign(store, looser)
+    again = register_campaign(store, looser)
+    loosest = register_campaign(
+        store, replace(NEW, hypotheses=[replace(NEW.hypotheses[0], definition_key="loosest")])
+    )
+
+    assert [(each.slug, each.is_registered) for each in again.hypotheses] == [
+        ("dtype", True),
+        ("dtype~2", False),
+    ]
+    assert [each.slug for each in loosest.hypotheses] == ["dtype", "dtype~2", "dtype~3"]
+
+
+def test_a_claim_that_is_dropped_after_a_run_began_stays(store: Store) -> None:
+    first = register_campaign(store, NEW)
+    stored_run(store, first.arms[0])
+
+    again = register_campaign(store, replace(NEW, hypotheses=[]))
+
+    assert [(each.slug, each.is_registered) for each in again.hypotheses] == [("dtype", True)]
 
 
 def test_another_definition_of_the_same_name_is_another_campaign(store: Store) -> None:

@@ -144,10 +144,22 @@ def upgrade() -> None:
         sa.Column("versus_arm_id", sa.Integer(), nullable=False),
         sa.Column("predict", sa.String(), nullable=False),
         sa.Column("tolerate", sa.Float(), nullable=False),
+        sa.Column("goal", sa.String(), nullable=False),
+        sa.Column("predicted_rate", sa.Float(), nullable=True),
+        sa.Column("known_good_arm_id", sa.Integer(), nullable=True),
+        sa.Column("definition_key", sa.String(), nullable=False),
+        sa.Column("is_registered", sa.Boolean(), nullable=False),
         sa.Column("recorded_at_us", sa.BigInteger(), nullable=False),
+        sa.Column("progress_said", sa.Text(), nullable=True),
+        sa.CheckConstraint(
+            "goal IN ('eliminate', 'reduce', 'cause')", name=op.f("ck_hypothesis_goal_known")
+        ),
         sa.ForeignKeyConstraint(["arm_id"], ["arm.id"], name=op.f("fk_hypothesis_arm_id")),
         sa.ForeignKeyConstraint(
             ["campaign_id"], ["campaign.id"], name=op.f("fk_hypothesis_campaign_id")
+        ),
+        sa.ForeignKeyConstraint(
+            ["known_good_arm_id"], ["arm.id"], name=op.f("fk_hypothesis_known_good_arm_id")
         ),
         sa.ForeignKeyConstraint(
             ["versus_arm_id"], ["arm.id"], name=op.f("fk_hypothesis_versus_arm_id")
@@ -193,6 +205,7 @@ def upgrade() -> None:
         sa.Column("exposure", sa.JSON(), nullable=False),
         sa.Column("client_health", sa.JSON(), nullable=False),
         sa.Column("wedge_facts", sa.JSON(), nullable=False),
+        sa.Column("progress_said", sa.Text(), nullable=True),
         sa.CheckConstraint(
             "state IN ('planned', 'applying', 'verifying', 'warming', 'driving', 'settling', 'done', 'stopped', 'failed', 'invalid')",
             name=op.f("ck_run_state_known"),
