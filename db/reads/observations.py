@@ -64,9 +64,14 @@ def log_events(
     *,
     from_us: int = 0,
     to_us: int | None = None,
+    kind: str | None = None,
+    text: str | None = None,
     limit: int = 500,
 ) -> list[LogEventFacts]:
-    """The newest events of a run up to `limit`, within the times given, oldest first."""
+    """The newest events of a run up to `limit`, within the times given, oldest first.
+
+    `text` is looked for as it stands anywhere in the line, capital or not.
+    """
     statement = (
         select(*columns_of(LOG_EVENT, LogEventFacts))
         .where(LOG_EVENT.c.run_id == run_id, LOG_EVENT.c.at_us >= from_us)
@@ -75,6 +80,10 @@ def log_events(
     )
     if to_us is not None:
         statement = statement.where(LOG_EVENT.c.at_us <= to_us)
+    if kind is not None:
+        statement = statement.where(LOG_EVENT.c.kind == kind)
+    if text:
+        statement = statement.where(LOG_EVENT.c.line.icontains(text, autoescape=True))
     return values(LogEventFacts, connection.execute(statement))[::-1]
 
 
@@ -91,6 +100,19 @@ def log_event_counts(connection: Connection, run_id: int) -> pd.DataFrame:
         .where(LOG_EVENT.c.run_id == run_id)
         .group_by(LOG_EVENT.c.kind, LOG_EVENT.c.event_class)
         .order_by(func.count().desc(), LOG_EVENT.c.kind)
+    )
+    return pd.DataFrame(connection.execute(statement).all(), columns=columns)
+
+
+def log_density(connection: Connection, run_id: int, *, bin_us: int) -> pd.DataFrame:
+    """Log events a bin of time by class: `at_us` (start of the bin), `event_class`, `lines`."""
+    columns = ["at_us", "event_class", "lines"]
+    start = (LOG_EVENT.c.at_us - LOG_EVENT.c.at_us % bin_us).label("at_us")
+    statement = (
+        select(start, LOG_EVENT.c.event_class, func.count().label("lines"))
+        .where(LOG_EVENT.c.run_id == run_id)
+        .group_by(start, LOG_EVENT.c.event_class)
+        .order_by(start, LOG_EVENT.c.event_class)
     )
     return pd.DataFrame(connection.execute(statement).all(), columns=columns)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -79,6 +80,21 @@ class TwinFacts:
     concurrency: int
 
 
+class FailingDialogue(NamedTuple):
+    """A dialogue that was corrupt in so many of the runs asked about, and one session of it."""
+
+    dialogue_key: str
+    corrupt: int
+    session_id: int
+
+
+class Waited(NamedTuple):
+    """After how many seconds a share of `count` sessions had their first token."""
+
+    seconds: float
+    count: int
+
+
 class Neighbours(NamedTuple):
     """Where a session stands in its run's list; positions count from one."""
 
@@ -112,7 +128,12 @@ def session_count(connection: Connection, run_id: int, *, outcomes: Sequence[str
 
 
 def sessions_of_runs(
-    connection: Connection, run_ids: Sequence[int], *, outcomes: Sequence[str], limit: int = 100
+    connection: Connection,
+    run_ids: Sequence[int],
+    *,
+    outcomes: Sequence[str],
+    limit: int = 100,
+    offset: int = 0,
 ) -> list[SessionFacts]:
     """Sessions of several runs with the outcomes named, in the order in which they ended."""
     statement = (
@@ -120,6 +141,7 @@ def sessions_of_runs(
         .where(SESSION.c.run_id.in_(run_ids), SESSION.c.outcome.in_(outcomes))
         .order_by(SESSION.c.ended_at_us)
         .limit(limit)
+        .offset(offset)
     )
     return values(SessionFacts, connection.execute(statement))
 
@@ -133,6 +155,53 @@ def reason_counts(connection: Connection, run_ids: Sequence[int]) -> dict[str, i
         .order_by(func.count().desc(), SESSION.c.reason)
     )
     return {row.reason or "unknown": row.sessions for row in connection.execute(statement)}
+
+
+def failing_dialogues(
+    connection: Connection, run_ids: Sequence[int], *, outcomes: Sequence[str], limit: int = 20
+) -> list[FailingDialogue]:
+    """The dialogues that had one of these outcomes in most runs, most often first."""
+    corrupt = func.count().label("corrupt")
+    statement = (
+        select(SESSION.c.dialogue_key, corrupt, func.min(SESSION.c.id).label("session_id"))
+        .where(SESSION.c.run_id.in_(run_ids), SESSION.c.outcome.in_(outcomes))
+        .group_by(SESSION.c.dialogue_key)
+        .order_by(corrupt.desc(), SESSION.c.dialogue_key)
+        .limit(limit)
+    )
+    return [FailingDialogue(*row) for row in connection.execute(statement)]
+
+
+def first_token_waits(
+    connection: Connection, run_ids: Sequence[int], *, at_most: int = 2000
+) -> list[float]:
+    """Seconds to the first token, shortest first; of many sessions every so-manyth one."""
+    waited = SESSION.c.first_token_s
+    of_runs = (SESSION.c.run_id.in_(run_ids), waited.is_not(None))
+    count = connection.execute(select(func.count()).where(*of_runs)).scalar_one()
+    stride = max(1, -(-count // at_most))
+    place = func.row_number().over(order_by=waited).label("place")
+    ranked = select(waited, place).where(*of_runs).subquery()
+    kept = ((ranked.c.place - 1) % stride == 0) | (ranked.c.place == count)
+    statement = select(ranked.c.first_token_s).where(kept).order_by(ranked.c.place)
+    return list(connection.execute(statement).scalars())
+
+
+def first_token_quantile(
+    connection: Connection, run_ids: Sequence[int], *, share: float
+) -> Waited | None:
+    """The wait that `share` of the sessions with a first token did not exceed; None: there is none.
+
+    The nearest-rank quantile: a wait that was measured, never one in between.
+    """
+    waited = SESSION.c.first_token_s
+    of_runs = (SESSION.c.run_id.in_(run_ids), waited.is_not(None))
+    count = connection.execute(select(func.count()).where(*of_runs)).scalar_one()
+    if not count:
+        return None
+    rank = max(1, ceil(share * count))
+    statement = select(waited).where(*of_runs).order_by(waited).limit(1).offset(rank - 1)
+    return Waited(connection.execute(statement).scalar_one(), count)
 
 
 def session(connection: Connection, session_id: int) -> SessionFacts | None:

@@ -59,6 +59,12 @@ READS: dict[str, Read] = {
         connection, [1, 2], outcomes=["leak"]
     ),
     "reasons": lambda connection: sessions.reason_counts(connection, [1]),
+    "failing dialogues": lambda connection: sessions.failing_dialogues(
+        connection, [1], outcomes=["leak"]
+    ),
+    "waits": lambda connection: sessions.first_token_waits(connection, [1]),
+    "quantile": lambda connection: sessions.first_token_quantile(connection, [1], share=0.99),
+    "log density": lambda connection: observations.log_density(connection, 1, bin_us=1_000_000),
     "turns": lambda connection: sessions.turns(connection, 1),
     "neighbours": lambda connection: sessions.neighbours(connection, SESSION, outcomes=["leak"]),
     "twins": lambda connection: sessions.twins(connection, 1, 2),

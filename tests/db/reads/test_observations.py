@@ -111,3 +111,29 @@ def test_the_record_of_a_run_leaves_out_its_turns(
     stored_session(store, run, Outcome.DONE)
 
     assert observations.raw_of_run(connection, stored_id(run), [RawKind.SERVICE_LOG]) == []
+
+
+def test_events_can_be_cut_to_a_kind_and_to_words(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    rows = stored_log_events(store, run, ["KVPoll.WaitingForInput", "100% used", "1000 used"])
+
+    by_kind = observations.log_events(connection, stored_id(run), kind="no such kind")
+    by_words = observations.log_events(connection, stored_id(run), text="waitingforinput")
+    literal = observations.log_events(connection, stored_id(run), text="0% used")
+
+    assert by_kind == []
+    assert [event.id for event in by_words] == [rows[0].id]
+    assert [event.line for event in literal] == ["100% used"]
+
+
+def test_events_are_counted_by_bins_of_time(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    rows = stored_log_events(store, run, ["a", "b", "c"])
+
+    found = observations.log_density(connection, stored_id(run), bin_us=3600 * 1_000_000)
+
+    assert found["lines"].sum() == 3
+    assert set(found["event_class"]) == {rows[0].event_class}
+    assert (found["at_us"] % (3600 * 1_000_000) == 0).all()

@@ -118,3 +118,57 @@ def test_an_unknown_session_is_none(connection: Connection) -> None:
 
 def _at(connection: Connection, run: RunRow, index: int) -> SessionFacts:
     return sessions.sessions(connection, stored_id(run))[index]
+
+
+def test_dialogues_that_fail_in_most_runs_come_first(store: Store, connection: Connection) -> None:
+    stored = stored_campaign(store)
+    for block, key in enumerate(("d-rare", "d-often", "d-often", "d-often")):
+        row = stored_run(store, stored.arms[0], block=block)
+        stored_session(store, row, Outcome.LEAK, dialogue_key=key)
+    run_ids = [1, 2, 3, 4]
+
+    found = sessions.failing_dialogues(connection, run_ids, outcomes=["leak"])
+
+    assert [(each.dialogue_key, each.corrupt) for each in found] == [("d-often", 3), ("d-rare", 1)]
+    assert found[1].session_id == 1
+
+
+@pytest.fixture
+def waits(store: Store) -> RunRow:
+    """Ten sessions with 1 s to 10 s to the first token, and one without any."""
+    row = stored_run(store, stored_campaign(store).arms[0])
+    for index in range(10):
+        stored_session(store, row, index=index, first_token_s=10.0 - index)
+    stored_session(store, row, Outcome.ERROR, index=10, first_token_s=None)
+    return row
+
+
+def test_waits_come_shortest_first_and_leave_out_who_got_nothing(
+    waits: RunRow, connection: Connection
+) -> None:
+    found = sessions.first_token_waits(connection, [stored_id(waits)])
+
+    assert found == [float(second) for second in range(1, 11)]
+
+
+def test_of_many_waits_every_so_manyth_is_kept_and_the_longest(
+    waits: RunRow, connection: Connection
+) -> None:
+    found = sessions.first_token_waits(connection, [stored_id(waits)], at_most=4)
+
+    assert found == [1.0, 4.0, 7.0, 10.0]
+
+
+@pytest.mark.parametrize(("share", "seconds"), [(0.5, 5.0), (0.99, 10.0), (0.1, 1.0), (0.0, 1.0)])
+def test_a_quantile_is_a_wait_that_was_measured(
+    waits: RunRow, connection: Connection, share: float, seconds: float
+) -> None:
+    found = sessions.first_token_quantile(connection, [stored_id(waits)], share=share)
+
+    assert found == (seconds, 10)
+
+
+def test_without_first_tokens_there_is_no_quantile(store: Store, connection: Connection) -> None:
+    row = stored_run(store, stored_campaign(store).arms[0])
+
+    assert sessions.first_token_quantile(connection, [stored_id(row)], share=0.99) is None
