@@ -123,9 +123,34 @@ def judge_campaign(questions: Mapping[str, Question]) -> dict[str, CampaignVerdi
     }
 
 
+def checked_criteria(question: Question) -> tuple[CriterionResult, ...]:
+    """What of the prediction has failed; on corruption only above the background, where one is
+    known.
+    """
+    criteria = check_criteria(question.prediction, question.arm)
+    rule = question.rule
+    if rule.background <= 0.0:
+        return criteria
+    clusters = [
+        Cluster(launch.corrupt, launch.sessions)
+        for launch in launches_of(question.arm, setting=question.setting)
+    ]
+    exceeds = exceeds_background(
+        clusters, background=rule.background, rho=rule.rho_floor, alpha=rule.alpha
+    )
+    return tuple(
+        replace(result, state=CriterionState.NOT_FAILED)
+        if result.state is CriterionState.FAILED
+        and is_of_corruption(result.criterion)
+        and not exceeds
+        else result
+        for result in criteria
+    )
+
+
 def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) -> CampaignVerdict:
     arm, versus, rule, setting = question.arm, question.versus, question.rule, question.setting
-    criteria = _checked(question)
+    criteria = checked_criteria(question)
     doubts = (
         *invalidities(arm, versus, setting=setting),
         *missing_runs(arm, versus, setting=setting, rule=rule),
@@ -246,26 +271,3 @@ def _comparison(question: Question) -> ArmComparison | None:
     wedges = arm.wedges if arm.wedges_are_known else None
     compare = compare_arms if question.rule.ending is Ending.DECIDED else compare_without_surplus
     return compare(after, before, rule=question.rule, wedges=wedges)
-
-
-def _checked(question: Question) -> tuple[CriterionResult, ...]:
-    """A criterion on corruption fails only above the background of a known-good arm."""
-    criteria = check_criteria(question.prediction, question.arm)
-    rule = question.rule
-    if rule.background <= 0.0:
-        return criteria
-    clusters = [
-        Cluster(launch.corrupt, launch.sessions)
-        for launch in launches_of(question.arm, setting=question.setting)
-    ]
-    exceeds = exceeds_background(
-        clusters, background=rule.background, rho=rule.rho_floor, alpha=rule.alpha
-    )
-    return tuple(
-        replace(result, state=CriterionState.NOT_FAILED)
-        if result.state is CriterionState.FAILED
-        and is_of_corruption(result.criterion)
-        and not exceeds
-        else result
-        for result in criteria
-    )

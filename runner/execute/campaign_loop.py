@@ -25,6 +25,7 @@ from runner.execute.campaign_registration import due_runs, new_campaign
 from runner.execute.early_stopping import settled_arm
 from runner.execute.held import held_by
 from runner.execute.launcher import Launcher
+from runner.execute.live_evidence import note_evidence_so_far
 from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.run_lifecycle import execute_run
 from runner.execute.run_setting import Patience, RunSetting
@@ -150,6 +151,9 @@ async def _run_all(
         if _is_settled(run, setting, campaign_id):
             continue
         row = await execute_run(run, setting)
+        if row.state == RunState.DONE:
+            store, position = setting.store, run.arm.position
+            await asyncio.to_thread(note_evidence_so_far, store, campaign_id, position)
         if RunFlag.ENDED_AT_WEDGE in row.flags and setting.campaign.on_wedge is OnWedge.STOP:
             return _EarlyEnd(wedged_run=f"r-{run.run_id}")
         failures = failures + 1 if row.state == RunState.FAILED else 0

@@ -4,8 +4,8 @@ from db.reads.campaigns import VerdictFacts, verdicts
 from db.store import Store
 from runner.campaign.campaign import Arm, Campaign, StopRule
 from runner.campaign.matrix import matches
-from runner.evidence.campaign_verdict import Question
-from runner.evidence.criteria import CriterionState, check_criteria
+from runner.evidence.campaign_verdict import Question, checked_criteria
+from runner.evidence.criteria import CriterionState
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.evidence.stopping import StopAdvice, advice_between_runs, advice_within_run
 from runner.evidence.verdict_validity import launches_of
@@ -61,7 +61,7 @@ def _refutation(question: Question) -> StopAdvice | None:
         corrupt=sum(launch.corrupt for launch in launches),
         silent=sum(launch.silent for launch in launches),
     )
-    criteria = check_criteria(question.prediction, question.arm)
+    criteria = checked_criteria(question)
     return advice_within_run(
         together,
         sessions_planned=sum(question.setting.sessions_planned.values()),

@@ -1,8 +1,9 @@
 """Drives the sessions of one run against running services and stores each as it ends."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from db.clock import Clock
@@ -12,6 +13,7 @@ from runner.campaign.campaign import Arm, Campaign
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricsDialect
 from runner.execute.early_stopping import may_end_at_first_corrupt
+from runner.execute.live_evidence import progress_of
 from runner.judge.json_values import Json
 from runner.observe.stall_cohorts import Stall, stalls_of_reads
 from runner.sessions.agent_loop import SessionSettings
@@ -39,6 +41,7 @@ class DriveRecord:
     met_first_corrupt: bool = False
     client: StreamingClient | None = None
     stalls: list[Stall] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +116,12 @@ class SessionDrive:
         )
 
     async def _ended(self, played: PlayedSession) -> None:
-        await self.recorder.session_ended(to_ended_session(played, run_id=self.run_id))
+        self.record.outcomes[played.judgement.outcome] += 1
+        said = progress_of(
+            self.record.outcomes, corrupt=self.campaign.corrupt, planned=self.arm.sessions
+        )
+        ended = to_ended_session(played, run_id=self.run_id)
+        await self.recorder.session_ended(replace(ended, progress_said=said))
         self.record.own_cancellations |= {
             turn.request_id
             for turn in played.turns

@@ -1,7 +1,10 @@
 from db.vocabulary import Availability, Direction, Headline
+from runner.campaign.prediction import parse_prediction
 from runner.evidence.claim_guard import unlicensed_claims
+from runner.evidence.counts_question import arm_of_counts
+from runner.evidence.criteria import check_criteria
 from runner.evidence.decision_rule import DecisionRule
-from runner.evidence.progress_words import evidence_so_far, progress_sentence
+from runner.evidence.progress_words import evidence_so_far, failed_so_far, progress_sentence
 from runner.evidence.silent_sessions import LaunchCounts
 
 CLEAN, FAULTY = LaunchCounts(80, 0, 0), LaunchCounts(68, 12, 0)
@@ -31,6 +34,15 @@ def test_the_processes_say_how_far_they_are_and_claim_nothing() -> None:
         availability=Availability.NOT_SHOWN_WORSE,
     )
     assert claims == ()
+
+
+def test_a_prediction_that_has_failed_is_told_before_the_campaign_ends() -> None:
+    criteria = check_criteria(parse_prediction("corrupt == 0"), arm_of_counts("after", [FAULTY]))
+
+    sentence = failed_so_far(criteria, runs=1)
+
+    assert sentence.startswith("Progress after 1 run: 12 corrupt sessions were seen")
+    assert "has failed already" in sentence
 
 
 def test_before_the_first_run_both_stand_at_one() -> None:
