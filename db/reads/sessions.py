@@ -180,11 +180,8 @@ def first_token_waits(
     of_runs = (SESSION.c.run_id.in_(run_ids), waited.is_not(None))
     count = connection.execute(select(func.count()).where(*of_runs)).scalar_one()
     stride = max(1, -(-count // at_most))
-    place = func.row_number().over(order_by=waited).label("place")
-    ranked = select(waited, place).where(*of_runs).subquery()
-    kept = ((ranked.c.place - 1) % stride == 0) | (ranked.c.place == count)
-    statement = select(ranked.c.first_token_s).where(kept).order_by(ranked.c.place)
-    return list(connection.execute(statement).scalars())
+    waits = connection.execute(select(waited).where(*of_runs).order_by(waited)).scalars()
+    return [wait for place, wait in enumerate(waits) if place % stride == 0 or place == count - 1]
 
 
 def first_token_quantile(
