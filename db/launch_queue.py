@@ -4,7 +4,7 @@ A worker holds a request by a lease that it renews; when it dies, another takes 
 bounded number of times. What a request means is not known here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import func, update
@@ -45,19 +45,25 @@ def enqueue(
     return request
 
 
-def claim(store: Store, worker: str, *, lease_s: float = LEASE_S) -> LaunchRequestRow | None:
+def claim(
+    store: Store, worker: str, *, but_not: Collection[int] = (), lease_s: float = LEASE_S
+) -> LaunchRequestRow | None:
     """The oldest request that waits, now in the hands of `worker`; None where none waits.
 
-    Two workers never get the same one. Requests of dead workers are released first.
+    Two workers never get the same one. `but_not`: ids to leave alone. Requests of dead workers are
+    released first.
     """
     now_us = store.clock.utc_us()
-    if not _something_waits(store, now_us):
+    if not _something_waits(store, now_us, but_not):
         return None
     with store.write() as session:
         _release_expired(session, now_us)
         oldest = (
             select(LaunchRequestRow.id)
-            .where(LaunchRequestRow.state == LaunchRequestState.QUEUED)
+            .where(
+                LaunchRequestRow.state == LaunchRequestState.QUEUED,
+                col(LaunchRequestRow.id).not_in(but_not),
+            )
             .order_by(col(LaunchRequestRow.requested_at_us), col(LaunchRequestRow.id))
             .limit(1)
             .with_for_update(skip_locked=True)
@@ -71,7 +77,6 @@ def claim(store: Store, worker: str, *, lease_s: float = LEASE_S) -> LaunchReque
                 worker=worker,
                 lease_until_us=now_us + round(lease_s * _SECOND_US),
                 attempts=col(LaunchRequestRow.attempts) + 1,
-                message=None,
             )
             .returning(LaunchRequestRow)
         )
@@ -91,10 +96,32 @@ def heartbeat(
         return request
 
 
-def name_campaign(store: Store, request_id: int, worker: str, *, campaign_id: int) -> None:
-    """Say which campaign the request became. Raises LeaseLostError, RowMissingError."""
+def put_back(store: Store, request_id: int, worker: str, *, waits_for: str) -> LaunchRequestRow:
+    """Let a request that cannot begin yet wait again; `waits_for` says why, in one sentence.
+
+    That attempt does not count. A stop that was asked meanwhile ends it. Raises LeaseLostError,
+    RowMissingError.
+    """
     with store.write() as session:
-        _held(session, request_id, worker).campaign_id = campaign_id
+        request = _held(session, request_id, worker)
+        if request.stop_requested:
+            _end(request, LaunchRequestState.STOPPED, "stopped before it began", store)
+            return request
+        request.state, request.message = LaunchRequestState.QUEUED, waits_for
+        request.worker = request.lease_until_us = None
+        request.attempts -= 1
+        return request
+
+
+def name_campaign(store: Store, request_id: int, worker: str, *, campaign_id: int) -> None:
+    """Say which campaign the request became; what it waited for is over.
+
+    Raises LeaseLostError, RowMissingError.
+    """
+    with store.write() as session:
+        request = _held(session, request_id, worker)
+        request.campaign_id = campaign_id
+        request.message = None
 
 
 def request_stop(store: Store, request_id: int) -> LaunchRequestRow:
@@ -140,10 +167,13 @@ def release_stale(store: Store) -> int:
         return _release_expired(session, store.clock.utc_us())
 
 
-def _something_waits(store: Store, now_us: int) -> bool:
+def _something_waits(store: Store, now_us: int, but_not: Collection[int]) -> bool:
     """A look without the write lock, since idle workers ask often."""
     with store.session() as session:
-        queued = select(func.count()).where(LaunchRequestRow.state == LaunchRequestState.QUEUED)
+        queued = select(func.count()).where(
+            LaunchRequestRow.state == LaunchRequestState.QUEUED,
+            col(LaunchRequestRow.id).not_in(but_not),
+        )
         expired = select(func.count()).where(
             LaunchRequestRow.state == LaunchRequestState.CLAIMED,
             col(LaunchRequestRow.lease_until_us) < now_us,

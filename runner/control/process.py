@@ -2,36 +2,33 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from runner.control.process_group import (
+    STOP_GRACE_S,
+    ProcessMark,
+    end_members,
+    mark_of,
+    members_of,
+    signal_group,
+)
 from runner.errors import StackStartError
 
-STOP_GRACE_S = 5.0
-_POLL_S = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessMark:
-    """Names one process for good: a pid is reused, a pid with its start time is not."""
-
-    pid: int
-    start_ticks: int
-
-    def to_json(self) -> dict[str, int]:
-        return {"pid": self.pid, "start_ticks": self.start_ticks}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, int]) -> "ProcessMark":
-        return cls(pid=int(value["pid"]), start_ticks=int(value["start_ticks"]))
+# Becomes the service once it is told to, and ends where whoever was to tell it is gone: a process
+# that nobody has noted yet must not outlive us.
+_GATE = 'read -r go && exec "$@" </dev/null'
 
 
 class ServiceProcess:
-    """One running service in its own process group, its output appended to `log_path`."""
+    """One service in its own session, its output appended to `log_path`.
+
+    It begins its work when it is released. Until then it has its pid, and ends with this process,
+    whatever ends that.
+    """
 
     def __init__(self, child: subprocess.Popen[bytes], mark: ProcessMark, log_path: Path) -> None:
         self._child = child
@@ -43,71 +40,69 @@ class ServiceProcess:
         """The exit status, negative for a signal; None while it runs."""
         return self._child.poll()
 
+    def members(self) -> tuple[int, ...]:
+        """The pids of the service and of all that it started."""
+        return members_of(self.mark)
+
+    def release(self) -> None:
+        """Lets the service begin. Safe to call twice."""
+        gate = self._child.stdin
+        if gate is None or gate.closed:
+            return
+        with contextlib.suppress(BrokenPipeError), gate:
+            gate.write(b"go\n")
+
     def stop(self, grace_s: float = STOP_GRACE_S) -> None:
-        """Ends the whole process group: asks, waits `grace_s`, then kills. Safe to call twice."""
-        _signal_group(self.mark.pid, signal.SIGTERM)
+        """Ends the service and all that it started: asks, waits `grace_s`, then kills.
+
+        What outlived its leader is ended too. Safe to call twice.
+        """
+        if self.mark.start_ticks:
+            end_members(self.mark, grace_s=grace_s)
+        else:
+            self._stop_group(grace_s)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(timeout=grace_s)
-        _signal_group(self.mark.pid, signal.SIGKILL)
-        # One that hangs inside a driver does not die even of this; waiting longer helps nobody.
+        if self._child.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._child.stdin.close()
+
+    def _stop_group(self, grace_s: float) -> None:
+        """Where there is no /proc to see members in."""
+        signal_group(self.mark.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(timeout=grace_s)
+        signal_group(self.mark.pid, signal.SIGKILL)
 
 
-def start_process(
+def hold_process(
     argv: Sequence[str], *, env: Mapping[str, str], log_path: Path, cwd: Path | None = None
 ) -> ServiceProcess:
-    """Starts `argv` with `env` added to our own environment.
+    """A process that becomes `argv` when it is released, with `env` added to our own environment.
 
-    Raises StackStartError where the program does not exist or cannot be executed.
+    Raises StackStartError where the program does not exist or cannot be executed, or where its log
+    cannot be written.
     """
-    log_path.parent.mkdir(parents=True, exist_ok=True)
-    with log_path.open("ab") as log:
-        try:
+    whole_env = {**os.environ, **env}
+    if shutil.which(argv[0], path=whole_env.get("PATH")) is None:
+        raise StackStartError(
+            f"cannot start '{argv[0]}': no such program that may be executed; "
+            "check `command` in the stack file"
+        )
+    try:
+        log_path.parent.mkdir(parents=True, exist_ok=True)
+        with log_path.open("ab") as log:
             child = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.DEVNULL,
+                ["/bin/sh", "-c", _GATE, "sh", *argv],
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **env},
+                env=whole_env,
                 cwd=cwd,
                 start_new_session=True,
             )
-        except OSError as error:
-            raise StackStartError(
-                f"cannot start '{argv[0]}': {error.strerror}; check `command` in the stack file"
-            ) from error
+    except OSError as error:
+        raise StackStartError(
+            f"cannot start '{argv[0]}' with its log in {log_path}: {error.strerror}"
+        ) from error
     return ServiceProcess(child, mark_of(child.pid) or ProcessMark(child.pid, 0), log_path)
-
-
-def mark_of(pid: int) -> ProcessMark | None:
-    """The mark of a process of this machine, or None where there is none (or no /proc)."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    # The command name, in parentheses, may hold blanks and parentheses: fields count from its end.
-    fields = stat.rpartition(")")[2].split()
-    return ProcessMark(pid, int(fields[19]))
-
-
-def end_left_over(mark: ProcessMark, *, grace_s: float = STOP_GRACE_S) -> bool:
-    """Ends a service that a killed worker left behind; True where it was still there.
-
-    A process that merely got the same pid later has another start time and is left alone.
-    """
-    if mark.start_ticks == 0 or mark_of(mark.pid) != mark:
-        return False
-    _signal_group(mark.pid, signal.SIGTERM)
-    deadline = time.monotonic() + grace_s
-    while mark_of(mark.pid) == mark and time.monotonic() < deadline:
-        time.sleep(_POLL_S)
-    _signal_group(mark.pid, signal.SIGKILL)
-    return True
-
-
-def _signal_group(pid: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(pid, number)
-    except ProcessLookupError:
-        return

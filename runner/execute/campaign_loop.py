@@ -26,6 +26,7 @@ from runner.execute.early_stopping import settled_arm
 from runner.execute.held import held_by
 from runner.execute.launcher import Launcher
 from runner.execute.live_evidence import note_evidence_so_far
+from runner.execute.off_loop import off_loop
 from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.run_lifecycle import execute_run
 from runner.execute.run_setting import Patience, RunSetting
@@ -68,9 +69,9 @@ async def run_campaign(
 
     Raises StackLeasedError, RunBusyError, and StoreError where the store fails.
     """
-    for orphan in interrupt_orphans(store, liveness=liveness_now(store)):
+    for orphan in await off_loop(interrupt_orphans, store, liveness=liveness_now(store)):
         progress.note(f"r-{orphan.id} was {orphan.reason}; it will be run again")
-    registered = register_campaign(store, new_campaign(campaign, stack))
+    registered = await off_loop(register_campaign, store, new_campaign(campaign, stack))
     campaign_id = registered.campaign.id
     assert campaign_id is not None
     due = due_runs(campaign, stack, registered)
@@ -86,7 +87,7 @@ async def run_campaign(
         )
         stop.emergencies.append(launcher.kill_now)
         async with _lease(launcher, progress):
-            missing = plan_runs(store, campaign_id, due)
+            missing = await off_loop(plan_runs, store, campaign_id, due)
             progress.campaign_started(
                 campaign.name, campaign_id, missing=len(missing), total=len(due)
             )
@@ -107,7 +108,8 @@ async def run_campaign(
                 end = await _run_all(
                     _placed(missing, registered, campaign), setting, campaign_id=campaign_id
                 )
-    await _tell_verdicts(judge_hypotheses(store, campaign_id), campaign, stack, progress)
+    judged = await off_loop(judge_hypotheses, store, campaign_id)
+    await _tell_verdicts(judged, campaign, stack, progress)
     return CampaignEnd(campaign_id, stop.soft.is_set(), end.gave_up, end.wedged_run)
 
 

@@ -2,23 +2,31 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+from db.errors import StoreLockedError
 from db.stack_lease import Holder
 from db.store import Store
 from db.workers import HEARTBEAT_S, worker_beat, worker_ended, worker_started
+from runner.execute.off_loop import off_loop
 
 
 @asynccontextmanager
 async def heartbeat(
     store: Store, holder: Holder, *, doing: Callable[[], str | None]
 ) -> AsyncIterator[None]:
-    """The worker counts as alive while this is open, and says goodbye at its end."""
-    worker_started(store, holder.name, process_id=holder.process_id, host=holder.host)
+    """The worker counts as alive while this is open, and says goodbye at its end.
+
+    A beat that a locked store does not take is left out.
+    """
+    await off_loop(
+        worker_started, store, holder.name, process_id=holder.process_id, host=holder.host
+    )
 
     async def beat() -> None:
         while True:
-            worker_beat(store, holder.name, doing=doing())
+            with suppress(StoreLockedError):
+                await asyncio.to_thread(worker_beat, store, holder.name, doing=doing())
             await asyncio.sleep(HEARTBEAT_S)
 
     task = asyncio.create_task(beat(), name="heartbeat")
@@ -27,4 +35,4 @@ async def heartbeat(
     finally:
         task.cancel()
         await asyncio.wait([task])
-        worker_ended(store, holder.name)
+        await off_loop(worker_ended, store, holder.name)

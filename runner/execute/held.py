@@ -3,13 +3,26 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from db.errors import StoreLockedError
+
+T = TypeVar("T")
+
+
+def _unheard(_: object) -> None:
+    """Nobody wants to know what a renewal answered."""
 
 
 @asynccontextmanager
-async def held_by(renew: Callable[[], None], *, every_s: float) -> AsyncIterator[None]:
-    """Calls `renew` again and again while open; what it raises ends the body and is raised here.
+async def held_by(
+    renew: Callable[[], T], *, every_s: float, heard: Callable[[T], None] = _unheard
+) -> AsyncIterator[None]:
+    """Calls `renew` in a thread again and again while open; what it raises ends the body.
 
-    A body that was cancelled by somebody else stays cancelled.
+    `heard` is told on the event loop what a renewal answered. The body is cancelled with the
+    sentence of the error, which is then raised here; one that was cancelled by somebody else stays
+    cancelled. A locked store is asked again: nobody can have taken over in it meanwhile.
     """
     body = asyncio.current_task()
     assert body is not None
@@ -19,10 +32,12 @@ async def held_by(renew: Callable[[], None], *, every_s: float) -> AsyncIterator
         while True:
             await asyncio.sleep(every_s)
             try:
-                renew()
+                heard(await asyncio.to_thread(renew))
+            except StoreLockedError:
+                continue
             except Exception as error:
                 failure.append(error)
-                body.cancel()
+                body.cancel(f"cut short by ourselves: {error}")
                 return
 
     renewing = asyncio.create_task(go_on_renewing(), name="renewal")

@@ -22,12 +22,14 @@ from db.tables import StackLeaseRow
 from db.workers import liveness_now
 from runner.campaign.campaign import Levels, RestartPolicy
 from runner.campaign.stack_file import Stack
-from runner.control.process import ProcessMark, end_left_over
+from runner.control.process_group import ProcessMark, end_members
+from runner.execute.off_loop import off_loop
 from runner.stacks.fingerprint import client_facts, redacted
 from runner.stacks.running_stack import (
     RunningStack,
+    hold_services,
+    release_services,
     server_reports,
-    start_services,
     stop_services,
     wait_for_services,
 )
@@ -69,12 +71,16 @@ class Launcher:
 
         Raises StackLeasedError where another worker drives it.
         """
-        acquired = acquire_stack(
-            self._store, self._stack.name, self._holder, liveness=liveness_now(self._store)
+        acquired = await off_loop(
+            acquire_stack,
+            self._store,
+            self._stack.name,
+            self._holder,
+            liveness=liveness_now(self._store),
         )
         left = acquired.left_behind
         ended = await asyncio.to_thread(_end_services_of, left) if left is not None else 0
-        note_processes(self._store, self._stack.name, self._holder, process_ids={})
+        await self._note_processes({})
         return ended
 
     def renew_lease(self) -> None:
@@ -90,15 +96,22 @@ class Launcher:
         if current is not None and self._can_stay(current, levels):
             return current
         await self.leave("another arm is due")
-        running = start_services(self._stack, levels, log_folder=self._log_folder, label=label)
-        marks = running.marks()
-        note_processes(
-            self._store,
-            self._stack.name,
-            self._holder,
-            process_ids={name: mark.to_json() for name, mark in marks.items()},
+        running = await asyncio.to_thread(
+            hold_services, self._stack, levels, log_folder=self._log_folder, label=label
         )
-        launch = record_launch(
+        try:
+            # None of them begins before it is noted: whoever takes over finds all that run.
+            await self._note_processes(running.marks())
+            self._current = LaunchedStack(running, await self._recorded(running))
+            release_services(running)
+        except BaseException:
+            await stop_services(running)
+            raise
+        return self._current
+
+    async def _recorded(self, running: RunningStack) -> int:
+        launch = await off_loop(
+            record_launch,
             self._store,
             self._campaign_id,
             stack=self._stack.name,
@@ -106,11 +119,19 @@ class Launcher:
                 each.name: {"argv": list(each.argv), "env": dict(each.env)}
                 for each in running.launches
             },
-            process_ids={name: mark.pid for name, mark in marks.items()},
+            process_ids={name: mark.pid for name, mark in running.marks().items()},
         )
         assert launch.id is not None
-        self._current = LaunchedStack(running, launch.id)
-        return self._current
+        return launch.id
+
+    async def _note_processes(self, marks: Mapping[str, ProcessMark]) -> None:
+        await off_loop(
+            note_processes,
+            self._store,
+            self._stack.name,
+            self._holder,
+            process_ids={name: mark.to_json() for name, mark in marks.items()},
+        )
 
     async def wait_until_ready(self, launched: LaunchedStack) -> Mapping[str, Mapping[str, Any]]:
         """The reports of the services, once all are ready; kept as fingerprints of the launch.
@@ -118,11 +139,13 @@ class Launcher:
         Raises StackStartError, StackError.
         """
         await wait_for_services(launched.running, http=self._http, clock=self._store.clock)
-        launch_ready(self._store, launched.launch_id)
+        await off_loop(launch_ready, self._store, launched.launch_id)
         reports = await server_reports(launched.running, http=self._http)
         facts = {name: redacted(report) for name, report in reports.items()}
         for name, report in {**facts, "client": client_facts()}.items():
-            add_fingerprint(self._store, launched.launch_id, service=name, facts=report)
+            await off_loop(
+                add_fingerprint, self._store, launched.launch_id, service=name, facts=report
+            )
         return reports
 
     async def leave(self, reason: str) -> None:
@@ -131,8 +154,8 @@ class Launcher:
             return
         launched, self._current = self._current, None
         await stop_services(launched.running)
-        note_processes(self._store, self._stack.name, self._holder, process_ids={})
-        launch_ended(self._store, launched.launch_id, reason=reason)
+        await off_loop(launch_ended, self._store, launched.launch_id, reason=reason)
+        await self._note_processes({})
 
     def kill_now(self) -> None:
         """Ends the services of ours at once and from any thread: the process is about to end."""
@@ -143,7 +166,7 @@ class Launcher:
     async def close(self) -> None:
         """Ends the services and gives the stack back."""
         await self.leave("the campaign has ended")
-        release_stack(self._store, self._stack.name, self._holder)
+        await off_loop(release_stack, self._store, self._stack.name, self._holder)
 
     def _can_stay(self, current: LaunchedStack, levels: Levels) -> bool:
         if not current.running.processes:
@@ -160,4 +183,4 @@ def _end_services_of(left: StackLeaseRow) -> int:
     if left.host != this_host():
         return 0
     marks = [ProcessMark.from_json(value) for value in left.process_ids.values()]
-    return sum(end_left_over(mark) for mark in marks)
+    return sum(end_members(mark) for mark in marks)

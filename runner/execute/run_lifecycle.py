@@ -7,19 +7,22 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from db.log_events import mark_own_cancellations
-from db.runs import begin_run, flag_run, transition_run, write_run_facts
+from db.runs import RunFacts, begin_run, flag_run, transition_run, write_run_facts
 from db.tables import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.wedges import mark_wedge_victims
 from runner.errors import RunInvalidError, StackError
 from runner.execute.launcher import LaunchedStack
+from runner.execute.off_loop import off_loop
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_counts import lines_of
 from runner.execute.run_setting import RunSetting
 from runner.execute.run_watch import RunWatch
 from runner.execute.session_drive import DriveRecord, SessionDrive
+from runner.execute.stop_request import StoppedEarlyError, unless_stopped
 from runner.stacks.arm_proof import prove_arm
 from runner.stacks.cache_flush import flush_caches
 from runner.stacks.exposure import Exposure, measure_exposure
@@ -41,21 +44,27 @@ class _Driven:
 async def execute_run(run: RunOfCampaign, setting: RunSetting) -> RunRow:
     """The run as it ended. Raises only what must end the campaign: a store that fails, a cancel."""
     life = _RunLife(run, setting)
-    begin_run(setting.store, run.run_id, worker=setting.worker)
-    setting.progress.run_state(run, RunState.APPLYING)
+    await off_loop(begin_run, setting.store, run.run_id, worker=setting.worker)
     try:
+        setting.progress.run_state(run, RunState.APPLYING)
         end, reason = await life.live()
+    except StoppedEarlyError:
+        end, reason = RunState.STOPPED, "stopped before its first session"
     except RunInvalidError as error:
         end, reason = RunState.INVALID, str(error)
     except StackError as error:
         end, reason = RunState.FAILED, str(error)
-    except asyncio.CancelledError:
-        await life.end(RunState.STOPPED, "stopped at once by the user")
+    except asyncio.CancelledError as error:
+        await life.end(RunState.STOPPED, setting.stop.cut_reason or _said(error))
         raise
     except Exception as error:
         await life.end(RunState.FAILED, f"our own fault: {type(error).__name__}: {error}")
         raise
     return await life.end(end, reason)
+
+
+def _said(cancelled: asyncio.CancelledError) -> str:
+    return str(cancelled.args[0]) if cancelled.args else "cut short by ourselves"
 
 
 class _RunLife:
@@ -66,28 +75,34 @@ class _RunLife:
 
     async def live(self) -> tuple[RunState, str | None]:
         """The end of a run that was not cut short, with a reason where it does not count."""
-        launched = await self._applying()
-        self._move(RunState.VERIFYING)
-        await self._verifying(launched)
-        self._move(RunState.WARMING)
-        await self._warming(launched.running)
-        self._move(RunState.DRIVING)
+        launched = await self._in_its_arm()
+        await self._move(RunState.DRIVING)
         record = DriveRecord()
         watch = RunWatch(self._run, self._setting, launched.running, record)
         self._driven = driven = _Driven(record, watch)
         await self._driving(launched.running, driven)
-        self._move(RunState.SETTLING)
+        await self._move(RunState.SETTLING)
         await self._settling(launched.running, driven)
         return self._ending(driven)
+
+    async def _in_its_arm(self) -> LaunchedStack:
+        """Services that are proved and warm. Raises StoppedEarlyError."""
+        stop = self._setting.stop
+        launched = await self._applying()
+        await self._move(RunState.VERIFYING)
+        await unless_stopped(self._verifying(launched), stop)
+        await self._move(RunState.WARMING)
+        await unless_stopped(self._warming(launched.running), stop)
+        return launched
 
     async def end(self, state: RunState, reason: str | None) -> RunRow:
         """Stores what was learned, moves the run to its end and tells it."""
         setting, run_id = self._setting, self._run.run_id
         await asyncio.to_thread(setting.recorder.flush)
         if self._driven is not None:
-            self._write_facts(self._driven)
+            await self._write_facts(self._driven)
             self._driven.watch.observer.close()
-        row = transition_run(setting.store, run_id, state, reason=reason)
+        row = await off_loop(transition_run, setting.store, run_id, state, reason=reason)
         setting.progress.run_state(self._run, state)
         lines = lines_of(row, setting.campaign.corrupt) if row.n_ended else ()
         setting.progress.run_ended(self._run, row, lines)
@@ -97,13 +112,13 @@ class _RunLife:
         launched = await self._setting.launcher.enter(
             self._run.arm.levels, label=f"r-{self._run.run_id}"
         )
-        write_run_facts(self._setting.store, self._run.run_id, launch_id=launched.launch_id)
+        await self._learn(launch_id=launched.launch_id)
         return launched
 
     async def _verifying(self, launched: LaunchedStack) -> None:
         reports = await self._setting.launcher.wait_until_ready(launched)
         proof = prove_arm(self._setting.stack, self._run.arm.levels, reports)
-        write_run_facts(self._setting.store, self._run.run_id, verification=proof.to_json())
+        await self._learn(verification=proof.to_json())
         if proof.failures:
             said = "; ".join(failure.sentence() for failure in proof.failures)
             raise RunInvalidError(f"the stack is not in this arm: {said}")
@@ -121,7 +136,7 @@ class _RunLife:
             deadline_s=setting.patience.flush_s,
         )
         if refusal is not None:
-            flag_run(setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)
+            await off_loop(flag_run, setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)
             raise RunInvalidError(f"{refusal}; with no client this is a sign of stuck requests")
 
     async def _driving(self, running: RunningStack, driven: _Driven) -> None:
@@ -190,15 +205,13 @@ class _RunLife:
             return RunState.STOPPED, f"stopped after {ended} of {planned} sessions"
         return RunState.DONE, None
 
-    def _write_facts(self, driven: _Driven) -> None:
+    async def _write_facts(self, driven: _Driven) -> None:
         store, run_id = self._setting.store, self._run.run_id
         watch = driven.watch
         ours = watch.own_cancellations
         wedged = watch.observer.wedge_counts(ours)
         health = driven.record.health
-        write_run_facts(
-            store,
-            run_id,
+        await self._learn(
             wall_s=driven.wall_s,
             wedges=len(watch.wedges.tracker.spans),
             wedge_facts=watch.facts(),
@@ -208,12 +221,15 @@ class _RunLife:
             exposure={"counters": [exposure.to_json() for exposure in driven.exposures]},
             client_health=health.to_json() if health is not None else {},
         )
-        flag_run(store, run_id, *driven.flags)
-        mark_own_cancellations(store, run_id, ours)
-        mark_wedge_victims(store, run_id)
+        await off_loop(flag_run, store, run_id, *driven.flags)
+        await off_loop(mark_own_cancellations, store, run_id, ours)
+        await off_loop(mark_wedge_victims, store, run_id)
 
-    def _move(self, to: RunState) -> None:
-        transition_run(self._setting.store, self._run.run_id, to)
+    async def _learn(self, **facts: Unpack[RunFacts]) -> None:
+        await off_loop(write_run_facts, self._setting.store, self._run.run_id, **facts)
+
+    async def _move(self, to: RunState) -> None:
+        await off_loop(transition_run, self._setting.store, self._run.run_id, to)
         self._setting.progress.run_state(self._run, to)
 
 

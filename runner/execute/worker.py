@@ -1,11 +1,12 @@
 """Takes requests from the queue, one after the other, and runs their campaigns."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from db.errors import LeaseLostError, StoreError
+from db.errors import LeaseLostError, RunBusyError, StackLeasedError, StoreError
 from db.identifiers import IdKind, format_id
-from db.launch_queue import claim, finish, name_campaign
+from db.launch_queue import claim, finish, name_campaign, put_back
 from db.launch_queue import heartbeat as renew_request
 from db.stack_lease import Holder
 from db.store import Store
@@ -21,12 +22,15 @@ from runner.evidence.verdict_text import headline_line
 from runner.execute.campaign_loop import CampaignEnd, run_campaign
 from runner.execute.heartbeat import heartbeat
 from runner.execute.held import held_by
+from runner.execute.off_loop import off_loop
 from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import reach_verdicts
 from runner.sessions.played_session import PlayedSession
 
 POLL_S = 0.5
+BUSY_STACK_POLL_S = 3.0
+"""How often a request is tried again whose stack somebody else drives."""
 
 
 @dataclass(slots=True)
@@ -39,15 +43,17 @@ class Worker:
     stop: StopRequest
     progress: ProgressListener
     doing: str | None = None
+    _waiting: dict[int, "_Waiting"] = field(default_factory=dict)
 
     async def work(self, *, until_empty: bool = False) -> None:
         """Serves requests until told to stop; with `until_empty`, until none waits."""
         async with heartbeat(self.store, self.holder, doing=lambda: self.doing):
             while not self.stop.soft.is_set():
-                request = claim(self.store, self.holder.name)
+                not_yet = self._not_yet()
+                request = await off_loop(claim, self.store, self.holder.name, but_not=not_yet)
                 if request is not None:
                     await self._serve(request)
-                elif until_empty:
+                elif until_empty and not not_yet:
                     return
                 else:
                     await self._rest()
@@ -65,28 +71,51 @@ class Worker:
         state, message = LaunchRequestState.FAILED, None
         try:
             state, message = await self._run(request, request.id)
-        except LeaseLostError as error:
-            self.progress.note(str(error))
-            return
+        except (StackLeasedError, RunBusyError) as error:
+            state, message = LaunchRequestState.QUEUED, str(error)
         except (RunnerError, StoreError) as error:
             message = str(error)
         except asyncio.CancelledError:
-            state, message = LaunchRequestState.STOPPED, "stopped at once by the user"
+            state = LaunchRequestState.STOPPED
+            message = self.stop.cut_reason or "cut short by ourselves"
             raise
         except Exception as error:
             # The outermost loop: one broken campaign must not take the queue down with it.
             message = f"our own fault: {type(error).__name__}: {error}"
         finally:
             self.doing = None
-            self._finish(request.id, state, message)
+            await self._leave(request.id, state, message)
 
-    def _finish(self, request_id: int, state: LaunchRequestState, message: str | None) -> None:
-        if message is not None:
-            self.progress.note(f"{format_id(IdKind.REQUEST, request_id)} {state}: {message}")
+    async def _leave(self, request_id: int, state: LaunchRequestState, message: str | None) -> None:
+        """Ends the request, or lets it wait again where its stack is driven by somebody else."""
+        name = format_id(IdKind.REQUEST, request_id)
         try:
-            finish(self.store, request_id, self.holder.name, state=state, message=message)
+            if state is LaunchRequestState.QUEUED and message is not None:
+                self._wait(request_id, message)
+                await off_loop(
+                    put_back, self.store, request_id, self.holder.name, waits_for=message
+                )
+                return
+            self._waiting.pop(request_id, None)
+            if message is not None:
+                self.progress.note(f"{name} {state}: {message}")
+            await off_loop(
+                finish, self.store, request_id, self.holder.name, state=state, message=message
+            )
         except LeaseLostError as error:
             self.progress.note(str(error))
+
+    def _wait(self, request_id: int, because: str) -> None:
+        """Once told, a wait is told again only for another reason."""
+        before = self._waiting.get(request_id)
+        if before is None or before.because != because:
+            self.progress.note(f"{format_id(IdKind.REQUEST, request_id)} waits: {because}")
+        again_s = self.store.clock.monotonic_s() + BUSY_STACK_POLL_S
+        self._waiting[request_id] = _Waiting(again_s, because)
+
+    def _not_yet(self) -> tuple[int, ...]:
+        now_s = self.store.clock.monotonic_s()
+        return tuple(number for number, each in self._waiting.items() if each.again_s > now_s)
 
     async def _run(
         self, request: LaunchRequestRow, request_id: int
@@ -95,45 +124,64 @@ class Worker:
         stack = load_stack(self.configs.stack_path(campaign.stack))
         check_campaign_on_stack(campaign, stack)
         campaign = narrow_campaign(campaign, request.levels, order_seed=request.order_seed)
-        stop = StopRequest()
-        stop.emergencies = self.stop.emergencies  # the process ends as a whole
-        async with held_by(lambda: self._renew(request_id, stop), every_s=POLL_S):
-            end = await run_campaign(
-                campaign,
-                stack,
-                store=self.store,
-                worker=self.holder,
-                stop=stop,
-                progress=_NamingProgress(self.progress, self, request_id),
-            )
-        self._say_verdicts(end)
-        return _request_end(end)
+        progress = _HeardProgress(self.progress, self)
 
-    def _say_verdicts(self, end: CampaignEnd) -> None:
-        for each in reach_verdicts(self.store, end.campaign_id):
+        def renew() -> LaunchRequestRow:
+            """In a thread. Raises LeaseLostError."""
+            self._name(request_id, progress)
+            return renew_request(self.store, request_id, self.holder.name)
+
+        with self.stop.part() as stop:
+
+            def heard(renewed: LaunchRequestRow) -> None:
+                if renewed.stop_requested and not stop.soft.is_set():
+                    stop.ask()
+
+            async with held_by(renew, every_s=POLL_S, heard=heard):
+                end = await run_campaign(
+                    campaign,
+                    stack,
+                    store=self.store,
+                    worker=self.holder,
+                    stop=stop,
+                    progress=progress,
+                )
+        await off_loop(self._name, request_id, progress)
+        await self._say_verdicts(end)
+        return _request_end(end, progress.missing)
+
+    def _name(self, request_id: int, progress: "_HeardProgress") -> None:
+        """Writes into the request, once, which campaign it became."""
+        if progress.campaign_id is not None and not progress.is_named:
+            name_campaign(
+                self.store, request_id, self.holder.name, campaign_id=progress.campaign_id
+            )
+            progress.is_named = True
+
+    async def _say_verdicts(self, end: CampaignEnd) -> None:
+        for each in await asyncio.to_thread(reach_verdicts, self.store, end.campaign_id):
             self.progress.note(f"{each.slug}: {headline_line(each.verdict)}")
         name = format_id(IdKind.CAMPAIGN, end.campaign_id)
         self.progress.note(f"campaign {name} has ended; its pages stay open")
 
-    def _renew(self, request_id: int, stop: StopRequest) -> None:
-        """Keeps the request, and hears both who may stop it. Raises LeaseLostError."""
-        request = renew_request(self.store, request_id, self.holder.name)
-        if (request.stop_requested or self.stop.soft.is_set()) and not stop.soft.is_set():
-            stop.ask()
+
+class _Waiting(NamedTuple):
+    again_s: float
+    because: str
 
 
-@dataclass(frozen=True, slots=True)
-class _NamingProgress:
-    """Passes everything on, and writes into the request which campaign it became."""
+@dataclass(slots=True)
+class _HeardProgress:
+    """Passes everything on, and keeps what the request and the worker's row are to say."""
 
     listener: ProgressListener
     worker: Worker
-    request_id: int
+    campaign_id: int | None = None
+    missing: int | None = None
+    is_named: bool = False
 
     def campaign_started(self, name: str, campaign_id: int, *, missing: int, total: int) -> None:
-        name_campaign(
-            self.worker.store, self.request_id, self.worker.holder.name, campaign_id=campaign_id
-        )
+        self.campaign_id, self.missing = campaign_id, missing
         self.listener.campaign_started(name, campaign_id, missing=missing, total=total)
 
     def run_state(self, run: RunOfCampaign, state: RunState) -> None:
@@ -150,7 +198,7 @@ class _NamingProgress:
         self.listener.note(text)
 
 
-def _request_end(end: CampaignEnd) -> tuple[LaunchRequestState, str | None]:
+def _request_end(end: CampaignEnd, missing: int | None) -> tuple[LaunchRequestState, str | None]:
     if end.was_stopped:
         return (
             LaunchRequestState.STOPPED,
@@ -158,4 +206,10 @@ def _request_end(end: CampaignEnd) -> tuple[LaunchRequestState, str | None]:
         )
     if end.gave_up is not None:
         return LaunchRequestState.FAILED, end.gave_up
+    if missing == 0:
+        return (
+            LaunchRequestState.DONE,
+            "nothing was missing: all its runs had been done before. For another order of runs, "
+            "launch it with another order seed",
+        )
     return LaunchRequestState.DONE, None

@@ -14,9 +14,11 @@ from db.clock import Clock
 from runner.campaign.campaign import Levels
 from runner.campaign.stack_file import LaunchSettings, Stack
 from runner.control.capped_page import NO_PAGE, fetch_page, said_by
-from runner.control.ports import free_port
-from runner.control.process import ProcessMark, ServiceProcess, start_process
+from runner.control.ports import free_ports
+from runner.control.process import ServiceProcess, hold_process
+from runner.control.process_group import ProcessMark
 from runner.errors import StackError, StackStartError
+from runner.stacks.port_ownership import refuse_taken_addresses, require_own_listener
 from runner.stacks.readiness import ReadinessProbe, wait_until_ready
 from runner.stacks.service_launch import ServiceLaunch, plan_launches, services_that_need_a_port
 
@@ -54,19 +56,22 @@ class RunningStack:
         return None
 
 
-def start_services(stack: Stack, levels: Levels, *, log_folder: Path, label: str) -> RunningStack:
-    """Starts every service of ours; what had started is ended again if a later one cannot.
+def hold_services(stack: Stack, levels: Levels, *, log_folder: Path, label: str) -> RunningStack:
+    """Every service of ours as a process that begins with `release_services`, once it is noted.
 
-    Logs go to `log_folder/label-service.log`. Raises StackStartError.
+    Logs go to `log_folder/label-service.log`. Raises StackStartError where a program is missing or
+    an address is taken.
     """
-    ports = {name: free_port() for name in services_that_need_a_port(stack)}
+    needing = services_that_need_a_port(stack)
+    ports = dict(zip(needing, free_ports(len(needing)), strict=True))
     launches = plan_launches(stack, levels, ports=ports, python=sys.executable)
+    refuse_taken_addresses(launches)
     processes: dict[str, ServiceProcess] = {}
     try:
         for launch in launches:
             if launch.is_ours:
                 log_path = log_folder / f"{label}-{launch.name}.log"
-                processes[launch.name] = start_process(
+                processes[launch.name] = hold_process(
                     launch.argv, env=launch.env, log_path=log_path
                 )
     except StackError:
@@ -75,12 +80,18 @@ def start_services(stack: Stack, levels: Levels, *, log_folder: Path, label: str
     return RunningStack(stack.model, stack.launch_settings(levels), launches, processes)
 
 
+def release_services(running: RunningStack) -> None:
+    for process in running.processes.values():
+        process.release()
+
+
 async def wait_for_services(
     running: RunningStack, *, http: httpx.AsyncClient, clock: Clock
 ) -> None:
     """Returns when every service answers and the entry generates.
 
-    Raises StackStartError with the end of the log of the service that did not come up.
+    Raises StackStartError with the end of the log of the service that did not come up, and where
+    another process answers in its place.
     """
     for launch in reversed(running.launches):
         is_entry = launch is running.entry
@@ -99,6 +110,8 @@ async def wait_for_services(
                 clock=clock,
                 exit_status=_exit_status_of(process),
             )
+            if process is not None:
+                await asyncio.to_thread(require_own_listener, launch, process)
         except StackStartError as error:
             raise StackStartError(f"{error}{_log_tail(running, launch.name)}") from error
 

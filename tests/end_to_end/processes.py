@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from runner.control.process import ProcessMark, end_left_over
+from runner.control.process_group import ProcessMark, end_members
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 90.0
@@ -61,7 +61,7 @@ def _end_left_services(configs: Path) -> None:
     held = ask_store(configs, "SELECT json_extract(process_ids, '$.server') FROM stack_lease")
     for (found,) in held:
         if isinstance(found, str):
-            end_left_over(ProcessMark.from_json(json.loads(found)))
+            end_members(ProcessMark.from_json(json.loads(found)))
 
 
 def wait_for(condition: Callable[[], bool], *, what: str, patience_s: float = PATIENCE_S) -> None:

@@ -13,6 +13,7 @@ services:
   server:
     controller: process
     command: ["{{python}}", "-m", "tests.fakes.oracle_server", "--port", "{{port}}"{switches}]
+    port: {port}
     server_info: /server_info
     flush_cache: /flush_cache
     metrics: {{path: /metrics, dialect: sglang}}
@@ -72,6 +73,7 @@ def write_oracle_configs(
     on_wedge: str = "record",
     deadlines: str = "{first_token_s: 60}",
     notify: Sequence[str] = (),
+    port: int | str = "free",
 ) -> Path:
     """The folder, with the stack `oracle` and the campaign `oracle-test`.
 
@@ -80,7 +82,7 @@ def write_oracle_configs(
     (folder / "stacks").mkdir(parents=True, exist_ok=True)
     (folder / "campaigns").mkdir(parents=True, exist_ok=True)
     quoted = "".join(f', "{switch}"' for switch in switches)
-    (folder / "stacks" / "oracle.yaml").write_text(STACK.format(switches=quoted), "utf-8")
+    (folder / "stacks" / "oracle.yaml").write_text(STACK.format(switches=quoted, port=port), "utf-8")
     campaign = CAMPAIGN.format(
         levels=", ".join(levels),
         first=levels[0],

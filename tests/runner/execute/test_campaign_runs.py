@@ -1,5 +1,6 @@
 """Whole campaigns over real server processes that know the right answers."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from db.launches import fingerprints_of
 from db.reads.runs import run_proof
 from db.store import open_store
 from db.vocabulary import RunFlag, RunState
+from runner.execute.progress import RunOfCampaign
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import reach_verdicts
 from tests.fakes.oracle_configs import write_oracle_configs
@@ -219,3 +221,32 @@ def test_a_failed_prediction_is_refuted_and_nothing_else_is_claimed(tmp_path: Pa
     with open_store(store_url(tmp_path)) as store:
         (judged,) = reach_verdicts(store, 1)
     assert judged.verdict.headline == "refuted"
+
+
+def test_a_server_that_runs_already_is_never_measured_in_the_place_of_ours(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as foreign:
+        port = foreign.getsockname()[1]
+        write_oracle_configs(tmp_path, levels=["fp8"], sessions=4, port=port)
+
+        run_once(tmp_path)
+
+    (run,) = stored_runs(tmp_path)
+    assert run.state == "failed"
+    assert f"http://127.0.0.1:{port} is already served by process" in (run.reason or "")
+    assert run.n_ended == 0
+
+
+def test_a_stop_before_the_first_session_ends_the_run_stopped(tmp_path: Path) -> None:
+    write_oracle_configs(tmp_path, levels=["fp8"], sessions=4, switches=["--answer-delay-s", "90"])
+    stop = StopRequest()
+
+    class Impatient(Watching):
+        def run_state(self, run: RunOfCampaign, state: RunState) -> None:
+            if state is RunState.VERIFYING:
+                stop.ask()
+
+    end = run_once(tmp_path, watching=Impatient(), stop=stop)
+
+    (run,) = stored_runs(tmp_path)
+    assert end.was_stopped
+    assert (run.state, run.reason) == ("stopped", "stopped before its first session")
