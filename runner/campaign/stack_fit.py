@@ -47,9 +47,14 @@ def _factor_problems(
         if text not in defined:
             what = f"stack {stack.name} defines no such level of {factor}"
             yield Problem(place, what, text, tuple(defined))
-        elif defined[text].needs_restart and not stack.may_restart:
+        elif defined[text].needs_restart and not stack.may_restart and _is_ours(stack):
             what = f"{factor} {text} needs other flags, and stack {stack.name} may not be restarted"
             yield Problem(place, what)
+
+
+def _is_ours(stack: Stack) -> bool:
+    """Where all is external, whoever runs it is asked to switch, and the arm is proved."""
+    return any(service.controller.is_ours for service in stack.services.values())
 
 
 def _known(stack: Stack) -> tuple[str, ...]:

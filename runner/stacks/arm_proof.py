@@ -1,16 +1,19 @@
-"""What an arm must show in the servers' reports, and which of its factors nothing can prove."""
+"""What an arm must show on its services, and which of its factors nothing can prove."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from runner.campaign.campaign import Levels
+from runner.campaign.effect_checks import offers
 from runner.campaign.file_shape import level_text
 from runner.campaign.stack_file import Stack
-from runner.stacks.verification import Check, CheckResult, check_report
+from runner.campaign.stack_shape import ServiceDefinition
+from runner.stacks.service_launch import ENDPOINT, endpoint_definition
+from runner.stacks.verification import Check, CheckResult, Statement, check_statement
 
 
 class ArmProof(NamedTuple):
-    """`unverifiable` are the factors whose level no report was asked for."""
+    """`unverifiable` are the factors whose level no service was asked for."""
 
     results: tuple[CheckResult, ...]
     unverifiable: tuple[str, ...]
@@ -26,21 +29,44 @@ class ArmProof(NamedTuple):
 
 
 def prove_arm(stack: Stack, levels: Levels, reports: Mapping[str, Mapping[str, Any]]) -> ArmProof:
-    """Holds every report against every check of the arm: each process must state each fact."""
-    checks = arm_checks(stack, levels)
+    """As `prove_statements`, where the services' reports are all that is known."""
+    said = {name: Statement(server_info=report) for name, report in reports.items()}
+    return prove_statements(stack, levels, said)
+
+
+def prove_statements(stack: Stack, levels: Levels, statements: Mapping[str, Statement]) -> ArmProof:
+    """Holds every service against every check that is asked of it: each must state each fact.
+
+    A service that is asked and made no statement fails the check.
+    """
     results = tuple(
         result
-        for service, report in reports.items()
-        for result in check_report(checks, report, service=service)
+        for name, definition in services_of(stack, levels).items()
+        for result in check_statement(
+            checks_of(stack, levels, name, definition),
+            statements.get(name, Statement()),
+            service=name,
+        )
     )
     proven = {result.factor for result in results}
     unverifiable = tuple(name for name, _ in stack.effects_of(levels) if name not in proven)
     return ArmProof(results, unverifiable)
 
 
-def arm_checks(stack: Stack, levels: Levels) -> tuple[Check, ...]:
+def services_of(stack: Stack, levels: Levels) -> Mapping[str, ServiceDefinition]:
+    """Those that serve this arm: the stack's, or the endpoint that stands for them."""
+    endpoint = stack.endpoint_of(levels)
+    return stack.services if endpoint is None else {ENDPOINT: endpoint_definition(endpoint)}
+
+
+def checks_of(
+    stack: Stack, levels: Levels, name: str, definition: ServiceDefinition
+) -> tuple[Check, ...]:
+    """The facts that this service must state in this arm."""
     return tuple(
-        Check(factor, level_text(levels[factor]), check.server_info, check.equals)
+        Check(factor, level_text(levels[factor]), check)
         for factor, effect in stack.effects_of(levels)
         for check in effect.verify
+        if offers(definition, check.source)
+        and (name == ENDPOINT or name in stack.services_at(check.at))
     )

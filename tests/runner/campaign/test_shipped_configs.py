@@ -13,15 +13,15 @@ from runner.campaign.campaign import Campaign, Deadlines, Schedule, ToolLatency,
 from runner.campaign.campaign_file import load_campaign
 from runner.campaign.campaign_shape import CampaignShape, HypothesisShape, LevelOptions
 from runner.campaign.config_folder import ConfigFolder
+from runner.campaign.level_effect import CounterCheck, LevelCheck, LevelEffect, ServiceEffect
 from runner.campaign.matrix import expand_arms, matches
 from runner.campaign.prediction import COUNT_NAMES
 from runner.campaign.stack_file import Stack, load_stack
 from runner.campaign.stack_fit import check_campaign_on_stack
 from runner.campaign.stack_shape import (
-    CounterCheck,
-    LevelEffect,
+    HostDefinition,
     MetricsEndpoint,
-    ServerInfoCheck,
+    ServiceCommands,
     ServiceDefinition,
     StackShape,
 )
@@ -38,10 +38,13 @@ SECTIONS: Mapping[str, type[BaseModel]] = {
     "schedule": Schedule,
     "hypothesis": HypothesisShape,
     "stack file": StackShape,
+    "host": HostDefinition,
     "service": ServiceDefinition,
+    "commands": ServiceCommands,
     "metrics": MetricsEndpoint,
     "level effect": LevelEffect,
-    "verify": ServerInfoCheck,
+    "service effect": ServiceEffect,
+    "verify": LevelCheck,
     "exercise": CounterCheck,
 }
 README = (CONFIGS / "README.md").read_text(encoding="utf-8")
@@ -114,7 +117,8 @@ def test_the_testbed_knows_every_switch_of_its_campaigns(path: Path) -> None:
 
     for arm in expand_arms(campaign):
         settings = stack.launch_settings(arm.levels)
-        assert parse_launch_options([*own, *settings.args]).host == "127.0.0.1"
+        args = dict(settings.services)["server"].args
+        assert parse_launch_options([*own, *args]).host == "127.0.0.1"
 
 
 @pytest.mark.parametrize("path", FOLDER.stack_files(), ids=lambda path: path.stem)

@@ -5,15 +5,13 @@ from pathlib import Path
 import pytest
 
 from runner.campaign.campaign import Levels
-from runner.campaign.stack_file import LaunchSettings, load_stack
+from runner.campaign.level_effect import CounterCheck, LevelCheck, LevelEffect
+from runner.campaign.stack_file import LaunchSettings, ServiceSettings, load_stack
 from runner.campaign.stack_shape import (
     ControllerName,
-    CounterCheck,
-    LevelEffect,
     LogSource,
     MetricRole,
     MetricsDialect,
-    ServerInfoCheck,
 )
 from runner.errors import ConfigError
 from tests.runner.campaign.files import STACK, spoiled, stack, written
@@ -44,7 +42,7 @@ def test_the_effects_of_an_arm_come_in_the_order_of_its_factors() -> None:
 
     assert [factor for factor, _ in effects] == ["pool", "cache", "keys"]
     assert effects[1][1] == LevelEffect(args=("--cache",), exercise=(CounterCheck(counter="hits"),))
-    assert effects[2][1].verify == (ServerInfoCheck(server_info="keys", equals="bf16"),)
+    assert effects[2][1].verify == (LevelCheck(server_info="keys", equals="bf16"),)
 
 
 def test_a_proof_is_asked_only_where_its_other_levels_stand() -> None:
@@ -61,7 +59,8 @@ def test_a_proof_is_asked_only_where_its_other_levels_stand() -> None:
 def test_launch_settings_are_all_arguments_and_variables_of_the_levels() -> None:
     settings = stack().launch_settings({"keys": "bf16", "cache": "on", "pool": "dtype-aware"})
 
-    assert settings == LaunchSettings(("--keys", "bf16", "--cache"), (("POOL", "dtype"),))
+    own = ServiceSettings(("--keys", "bf16", "--cache"), (("POOL", "dtype"),))
+    assert settings == LaunchSettings((("server", own),))
 
 
 def test_levels_that_are_numbers_are_found_however_they_are_written() -> None:
@@ -104,7 +103,7 @@ def test_a_service_that_others_start_needs_only_its_address() -> None:
         ),
         (
             "controller: process",
-            "controller: systemd",
+            "controller: sysv",
             "7:17: services.server.controller is not known",
         ),
         (
@@ -156,7 +155,7 @@ def test_a_service_that_others_start_needs_only_its_address() -> None:
         (
             "equals: fp8",
             "equal: fp8",
-            "14:61: unknown key; found equal; allowed: server_info, equals",
+            "14:61: unknown key; found equal; allowed: server_info, models, log",
         ),
         (
             "equals: fp8}",
@@ -179,7 +178,6 @@ def test_a_service_that_others_start_needs_only_its_address() -> None:
             "17:64: factors.cache.on.exercise.0.at_le",
         ),
         ("  pool:\n", "  concurrency: {1: {}}\n  pool:\n", "19:3: concurrency is the client's"),
-        ("services:\n", "services:\n  b: {controller: external}\n", "5:1: a stack has one service"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(old: str, new: str, error: str) -> None:
@@ -210,7 +208,7 @@ def test_a_mistake_is_named_with_its_place(old: str, new: str, error: str) -> No
         (
             '"http://10.0.0.1:8000"',
             '"http://h:{port}"',
-            "5:3: an external service has a fixed port",
+            "5:3: a service of external has a fixed port",
         ),
     ],
 )
