@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -27,7 +26,12 @@ from runner.sessions.exchange import Exchange
 MAX_BODY_BYTES = CAP_BYTES + 1  # one more than is stored, so that the store can tell
 LINGER_S = 1.0
 _OUR_OWN_FAULTS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.PoolTimeout)
-_HEADERS = {"content-type": "application/json", "accept-encoding": "identity"}
+_HEADERS = {
+    "content-type": "application/json",
+    "accept": "text/event-stream, application/json",
+    "accept-encoding": "identity",
+    "user-agent": "decisive",
+}
 
 
 def encode_body(body: JsonObject) -> bytes:
@@ -53,7 +57,7 @@ class StreamingClient:
         max_body_bytes: int = MAX_BODY_BYTES,
         linger_s: float = LINGER_S,
     ) -> None:
-        self._url = base_url.rstrip("/") + path
+        self._url = httpx.URL(base_url.rstrip("/") + path)
         self._deadlines = deadlines
         self._linger_s = linger_s
         self.max_body_bytes = max_body_bytes
@@ -61,16 +65,9 @@ class StreamingClient:
         self.most_in_flight = 0
         self._open: dict[str, Exchange] = {}
         self._progress_at: float | None = None
-        self._http = httpx.AsyncClient(
-            transport=transport,
-            headers={**_HEADERS, **(headers or {})},
-            cookies=CookieJar(
-                DefaultCookiePolicy(allowed_domains=[])
-            ),  # one would tie all sessions
-            follow_redirects=False,
-            trust_env=False,
-            timeout=httpx.Timeout(None, connect=deadlines.connect_s, pool=deadlines.connect_s),
-        )
+        self._transport = transport
+        self._headers = {**_HEADERS, **(headers or {})}
+        self._timeouts = {"connect": deadlines.connect_s, "pool": deadlines.connect_s}
 
     async def send(
         self, body: JsonObject, *, request_id: str, session_left_s: float | None = None
@@ -83,8 +80,12 @@ class StreamingClient:
             ClientExhaustedError, httpx.PoolTimeout, ...: faults of this machine or of our own use,
                 never those of the server.
         """
-        request = self._http.build_request(
-            "POST", self._url, content=encode_body(body), headers={"x-request-id": request_id}
+        request = httpx.Request(
+            "POST",
+            self._url,
+            content=encode_body(body),
+            headers={**self._headers, "x-request-id": request_id},
+            extensions={"timeout": self._timeouts},
         )
         exchange = Exchange(
             is_stream=body.get("stream") is True,
@@ -113,7 +114,7 @@ class StreamingClient:
         return max(known, default=None)
 
     async def aclose(self) -> None:
-        await self._http.aclose()
+        await self._transport.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -160,11 +161,12 @@ class StreamingClient:
     async def _receive(
         self, request: httpx.Request, exchange: Exchange, watch: DeadlineWatch
     ) -> None:
-        response = await self._http.send(request, stream=True)
+        response = await self._transport.handle_async_request(request)
         try:
             exchange.begin(response.status_code, response.headers.get("content-type", ""))
             decoder = content_decoder(response.headers.get("content-encoding", ""))
-            async for data in response.aiter_raw():
+            assert isinstance(response.stream, httpx.AsyncByteStream)
+            async for data in response.stream:
                 exchange.add(decoder.feed(data, at_most=exchange.body.room_bytes))
                 if exchange.body.is_full:
                     return

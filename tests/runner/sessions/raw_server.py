@@ -88,5 +88,6 @@ async def _request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     except asyncio.IncompleteReadError:
         return None
     lines = head.lower().split(b"\r\n")
-    (length,) = [line.split(b":")[1] for line in lines if line.startswith(b"content-length:")]
-    return Peer(reader, writer, head, await reader.readexactly(int(length)))
+    lengths = [line.split(b":")[1] for line in lines if line.startswith(b"content-length:")]
+    body = await reader.readexactly(int(lengths[0])) if lengths else b""
+    return Peer(reader, writer, head, body)

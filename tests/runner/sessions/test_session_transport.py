@@ -1,12 +1,11 @@
-"""The aiohttp transport on real sockets: what goes wrong there is called by its name."""
+"""The transport of the sessions on real sockets: what goes wrong is called by its name."""
 
 import asyncio
-import errno
+import resource
 import socket
-import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-import aiohttp
-import httpx
 import pytest
 
 from db.vocabulary import ErrorReason, TransportEnd
@@ -14,7 +13,7 @@ from runner.campaign.campaign import Deadlines
 from runner.errors import ClientExhaustedError
 from runner.judge.json_values import JsonObject
 from runner.judge.record import TurnRecord
-from runner.sessions.session_transport import session_transport, true_failure
+from runner.sessions.session_transport import session_transport
 from runner.sessions.streaming_client import StreamingClient
 from tests.runner.sessions import wire
 from tests.runner.sessions.raw_server import HEAD, LAST_CHUNK, Peer, raw_server
@@ -280,40 +279,38 @@ async def test_a_cancelled_request_closes_its_connection() -> None:
     assert task.cancelled()
 
 
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.EADDRNOTAVAIL])
-def test_a_lack_of_sockets_is_our_own_fault(number: int) -> None:
-    cause = aiohttp.ClientConnectorError(_KEY, OSError(number, "too many"))
-
-    failure = true_failure(httpx.ConnectTimeout("as the adapter says"), cause)
-
-    assert isinstance(failure, ClientExhaustedError)
-    assert "too many" in str(failure)
+async def test_a_lack_of_sockets_is_our_own_fault() -> None:
+    async with raw_server(whole_answer) as server:
+        with no_more_files(), pytest.raises(ClientExhaustedError, match="open files"):
+            await send(server.url)
 
 
-@pytest.mark.parametrize(
-    ("cause", "kind"),
-    [
-        (aiohttp.ServerDisconnectedError(), httpx.ReadError),
-        (aiohttp.ClientOSError(errno.ECONNRESET, "reset"), httpx.ReadError),
-        (aiohttp.ConnectionTimeoutError("slow"), httpx.ConnectTimeout),
-        (aiohttp.ClientConnectorError, httpx.ConnectError),
-        (aiohttp.ClientConnectorCertificateError, httpx.ConnectError),
-        (aiohttp.ClientPayloadError("cut"), httpx.ConnectTimeout),
-    ],
-)
-def test_failures_are_named_after_their_cause(
-    cause: Exception | type[Exception], kind: type[Exception]
-) -> None:
-    if cause is aiohttp.ClientConnectorError:
-        cause = aiohttp.ClientConnectorError(_KEY, OSError(errno.ECONNREFUSED, "refused"))
-    if cause is aiohttp.ClientConnectorCertificateError:
-        wrong = ssl.SSLCertVerificationError("expired")
-        cause = aiohttp.ClientConnectorCertificateError(_KEY, wrong)
-    assert isinstance(cause, Exception)
+async def test_through_a_proxy_the_request_names_the_whole_address() -> None:
+    seen: list[bytes] = []
 
-    assert type(true_failure(httpx.ConnectTimeout("as the adapter says"), cause)) is kind
+    async def answer(peer: Peer) -> None:
+        seen.append(peer.head.split(b"\r\n")[0])
+        await whole_answer(peer)
+
+    async with (
+        raw_server(answer) as proxy,
+        StreamingClient(
+            "http://10.1.2.3:30000", transport=session_transport(proxy=proxy.url), deadlines=PATIENT
+        ) as client,
+    ):
+        record = await client.send({"stream": True}, request_id="q-1")
+
+    assert record.transport_end is TransportEnd.CLEAN_EOF
+    assert seen == [b"POST http://10.1.2.3:30000/v1/chat/completions HTTP/1.1"]
 
 
-_KEY = aiohttp.client_reqrep.ConnectionKey(
-    host="h", port=1, is_ssl=False, ssl=True, proxy=None, proxy_auth=None, proxy_headers_hash=None
-)
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """As where the limit of open files is reached."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with socket.socket() as last:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (last.fileno() + 1, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
