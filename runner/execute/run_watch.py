@@ -75,6 +75,7 @@ class RunWatch:
             **self.wedges.facts(),
             "stall_cohorts": [cohort.to_json() for cohort in cohorts[:_MAX_COHORTS]],
             "stalls": len(self._record.stalls),
+            "logs": self.observer.facts(),
         }
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from runner.errors import UsageError
 from runner.execute.run_watch import log_source_of
 from runner.observe.black_box import BoxedService
 from runner.observe.event_catalogue import EventCatalogue, EventClass
+from runner.observe.log_events import LogEvent
 from runner.observe.metric_dialects import dialect_of_endpoint
 from runner.observe.notification import notify
 from runner.observe.run_observer import ObservedService, RunObserver
@@ -29,6 +31,8 @@ from runner.stacks.running_stack import CHAT_PATH
 from runner.stacks.service_launch import ServiceLaunch, plan_launches
 
 PERIOD_S = 2.0
+BEHIND_BYTES = 8 * 1024 * 1024
+_MOST_OF_A_KIND = 5
 _QUIET_CLASSES = frozenset({EventClass.INFO, EventClass.BENIGN})
 
 Say = Callable[[str], None]
@@ -60,7 +64,7 @@ class StackWatch:
     _launches: Sequence[ServiceLaunch] = field(init=False)
     _observer: RunObserver = field(init=False)
     _said: dict[str, str] = field(default_factory=dict)
-    _told_events: int = 0
+    _troubles: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._keeper = WedgeFolder(self.setting.folder, self.clock)
@@ -74,7 +78,7 @@ class StackWatch:
             before, before_s = await self._first_look()
             while not await _is_set_within(stop, PERIOD_S):
                 await self._observer.look()
-                self._tell_events()
+                self._tell_troubles()
                 now_s = self.clock.monotonic_s()
                 if now_s - before_s >= self.setting.summary_every_s:
                     self._tell_states(before, now_s - before_s)
@@ -86,17 +90,36 @@ class StackWatch:
 
     async def _first_look(self) -> tuple[dict[str, Any], float]:
         await self._observer.look()
+        self._tell_troubles()
         pages = self._observer.pages()
         for name, page in pages.items():
             self.say(f"{name}: {_described(judge_page(page))}")
         return pages, self.clock.monotonic_s()
 
-    def _tell_events(self) -> None:
-        events = self._observer.events[self._told_events :]
-        self._told_events = len(self._observer.events)
+    def _tell_events(self, events: Sequence[LogEvent]) -> None:
+        """The first few of each kind in a look, and how many more there were."""
+        told: Counter[str] = Counter()
         for event in events:
-            if event.event_class not in _QUIET_CLASSES:
+            if event.event_class in _QUIET_CLASSES:
+                continue
+            told[event.id] += 1
+            if told[event.id] <= _MOST_OF_A_KIND:
                 self.say(f"log, {event.event_class}: {event.id}: {event.line[:300]}")
+        for kind, count in told.items():
+            if count > _MOST_OF_A_KIND:
+                self.say(f"log: {count - _MOST_OF_A_KIND} more lines of {kind}")
+
+    def _tell_troubles(self) -> None:
+        """Logs that cannot be read, or not as fast as they are written; each said once."""
+        troubles = set(self._observer.log_troubles())
+        troubles |= {
+            f"the log of {name} is written faster than it is read here"
+            for name, lag in self._observer.lags().items()
+            if lag.now > BEHIND_BYTES
+        }
+        for trouble in sorted(troubles - self._troubles):
+            self.say(trouble)
+        self._troubles = troubles
 
     def _tell_states(self, before: Mapping[str, Any], elapsed_s: float) -> None:
         for name, page in self._observer.pages().items():
@@ -143,6 +166,7 @@ class StackWatch:
             services=services,
             catalogue=self.setting.catalogue,
             model=self.setting.stack.model,
+            on_events=self._tell_events,
         )
 
     def _wedge_watch(self) -> WedgeWatch:

@@ -57,8 +57,11 @@ class RequestNames:
                     self._name_of.setdefault(room, rid)
 
     def of(self, event: LogEvent) -> tuple[str, ...]:
-        names = dict.fromkeys(self._name_of.get(name, name) for name in event.requests)
-        return tuple(names)
+        return self.of_all(event.requests)
+
+    def of_all(self, given: Iterable[str]) -> tuple[str, ...]:
+        """Each request of these once, by its one name."""
+        return tuple(dict.fromkeys(self._name_of.get(name, name) for name in given))
 
 
 def finding_of(

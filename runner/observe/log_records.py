@@ -115,6 +115,13 @@ class LogNormalizer:
         self._keep(data[start:])
         return found
 
+    def pass_over(self, lines: int) -> list[LogRecord]:
+        """Counts whole lines that are not fed, between two lines; no record goes on behind them."""
+        if lines == 0:
+            return []
+        self._number += lines
+        return self.flush()
+
     def flush(self) -> list[LogRecord]:
         """What is open now, because nothing has come for a while; an unfinished line stays."""
         found = [_closed(record) for record in self._open.values()]

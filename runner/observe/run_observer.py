@@ -1,20 +1,27 @@
-"""Watches the services of one run while it is driven: scrapes, log pieces, events, peaks."""
+"""Watches the services of one run while it is driven: scrapes, log pieces, events, peaks.
+
+What takes time - reading, parsing, compressing, handing over to a store that is behind - happens in
+threads, so that no answer of the run waits for it.
+"""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 import httpx
 from sqlmodel import SQLModel
 
 from db.clock import Clock
-from db.raw_bytes import raw_row
+from db.raw_bytes import CAP_BYTES, raw_row
 from db.tables import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
 from runner.campaign.stack_shape import MetricRole
-from runner.control.capped_page import NO_PAGE, fetch_page
+from runner.control.capped_page import NO_PAGE, Page, fetch_page
+from runner.observe.daemon_thread import in_daemon_thread
 from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.event_catalogue import EventCatalogue
 from runner.observe.exposition import Sample, read_exposition
@@ -22,11 +29,15 @@ from runner.observe.log_events import LogEvent
 from runner.observe.log_follower import LogSource
 from runner.observe.metric_dialects import Dialect, dialect_of
 from runner.observe.scrape import kept_samples
-from runner.observe.service_log import ServiceLog, WedgeCounts, count_wedge_events
+from runner.observe.service_log import LogNews, LookBudget, ServiceLog
+from runner.observe.wedge_signs import WedgeCounts, WedgeSigns
 from runner.observe.wedge_watch import WedgeWatch
 
 SCRAPE_PERIOD_S = 2.0
 SCRAPE_DEADLINE_S = 5.0
+LOOK_DEADLINE_S = 5.0
+LAST_LOOK_DEADLINE_S = 20.0
+_MOST_ROWS_OF_A_KIND = 10_000
 
 RowSink = Callable[[Sequence[SQLModel]], None]
 
@@ -42,17 +53,47 @@ class ObservedService:
 
 
 @dataclass(slots=True)
+class _Scraped:
+    """What one page of metrics said; `reading` is None where it is in no known dialect."""
+
+    samples: tuple[Sample, ...]
+    reading: PageReading | None
+
+
+@dataclass(slots=True)
+class LogLag:
+    """How far the reading of one log was behind, in bytes. `unread`: at the end of the watch."""
+
+    now: int = 0
+    most: int = 0
+    unread: int = 0
+    rows_left_out: int = 0
+
+    def note(self, behind_bytes: int) -> None:
+        self.now = behind_bytes
+        self.most = max(self.most, behind_bytes)
+
+
+@dataclass(slots=True)
 class _Watched:
     service: ObservedService
     log: ServiceLog | None
     latest: tuple[Sample, ...] = ()
     page: PageReading | None = None
     peak_running: float | None = None
+    lag: LogLag = field(default_factory=LogLag)
+    rows_of_kind: dict[str, int] = field(default_factory=dict)
+    reading: "asyncio.Future[list[LogEvent]] | None" = None
+    digesting: "asyncio.Future[_Scraped | None] | None" = None
 
 
 @dataclass(slots=True)
 class RunObserver:
-    """Writes what it sees to `sink` as it sees it; keeps only peaks and events in memory."""
+    """Writes what it sees to `sink` as it sees it; keeps only peaks and counts in memory.
+
+    `sink` is called from threads, `on_events` on the loop. Of one kind of event, a service gets
+    `most_rows_of_a_kind` rows in a run; lines beyond are counted and kept as raw bytes.
+    """
 
     run_id: int
     http: httpx.AsyncClient
@@ -63,8 +104,13 @@ class RunObserver:
     also_keep: Collection[str] = ()
     model: str | None = None
     period_s: float = SCRAPE_PERIOD_S
+    look_deadline_s: float = LOOK_DEADLINE_S
+    last_look_deadline_s: float = LAST_LOOK_DEADLINE_S
+    log_budget: LookBudget = field(default_factory=LookBudget)
+    most_rows_of_a_kind: int = _MOST_ROWS_OF_A_KIND
     wedges: WedgeWatch | None = None
-    events: list[LogEvent] = field(default_factory=list)
+    on_events: Callable[[Sequence[LogEvent]], None] | None = None
+    signs: WedgeSigns = field(default_factory=WedgeSigns)
     _watched: list[_Watched] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,8 +127,15 @@ class RunObserver:
         await self.look(is_last=True)
 
     async def look(self, *, is_last: bool = False) -> None:
-        """One scrape and one log piece of every service, all services at once."""
-        await asyncio.gather(*(self._look_at(watched, is_last) for watched in self._watched))
+        """One scrape and one log piece of every service, all services at once.
+
+        It takes five seconds at most: what is not done by then goes on, and is awaited by the next.
+        The last look reads on for twenty, until nothing is left.
+        """
+        await asyncio.gather(
+            *(self._scrape(watched) for watched in self._watched),
+            *(self._look_at_log(watched, is_last) for watched in self._watched),
+        )
         if self.wedges is not None:
             self.wedges.look(self.pages())
 
@@ -93,8 +146,13 @@ class RunObserver:
     def close(self) -> None:
         """Gives back the logs that it follows."""
         for watched in self._watched:
-            if watched.log is not None:
-                watched.log.close()
+            log, reading = watched.log, watched.reading
+            if log is None:
+                continue
+            if reading is not None and not reading.done():
+                reading.add_done_callback(partial(_close, log))
+            else:
+                log.close()
 
     def forget_peaks(self) -> None:
         """What ran before now was another load; gauges may still show it."""
@@ -119,43 +177,142 @@ class RunObserver:
         return b""
 
     def wedge_counts(self, own_cancellations: Collection[str]) -> WedgeCounts:
-        return count_wedge_events(self.events, own_cancellations=own_cancellations)
+        return self.signs.counts(own_cancellations=own_cancellations)
+
+    def lags(self) -> dict[str, LogLag]:
+        """Service -> how far behind the reading of its log was."""
+        return {each.service.name: each.lag for each in self._watched if each.log is not None}
+
+    def log_troubles(self) -> list[str]:
+        """A sentence for each log that cannot be read now."""
+        return [
+            f"the log of {each.service.name}: {each.log.trouble}"
+            for each in self._watched
+            if each.log is not None and each.log.trouble is not None
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """What a reader of the run must know of its logs: where reading was behind, and by what."""
+        return {
+            name: {
+                "most_behind_bytes": lag.most,
+                "unread_bytes": lag.unread,
+                "rows_left_out": lag.rows_left_out,
+            }
+            for name, lag in self.lags().items()
+        }
 
     def _log_of(self, service: ObservedService) -> ServiceLog | None:
         if service.log is None:
             return None
         year = datetime.fromtimestamp(self.clock.utc_us() / 1e6, tz=UTC).year
-        return ServiceLog(service.log, self.catalogue, year)
+        return ServiceLog(service.log, self.catalogue, year, self.log_budget)
 
-    async def _look_at(self, watched: _Watched, is_last: bool) -> None:
-        if watched.log is not None:
-            self._read_log(watched.service.name, watched.log, is_last)
-        if watched.service.metrics_url is not None:
-            await self._scrape(watched, watched.service.metrics_url)
+    async def _look_at_log(self, watched: _Watched, is_last: bool) -> None:
+        if watched.log is None:
+            return
+        began_s = self.clock.monotonic_s()
+        patience_s = self.last_look_deadline_s if is_last else self.look_deadline_s
+        while True:
+            left_s = patience_s - (self.clock.monotonic_s() - began_s)
+            if watched.reading is None:
+                watched.reading = in_daemon_thread(
+                    partial(self._read_log, watched, watched.log, is_last), name="log"
+                )
+            if not await _is_done(watched.reading, left_s):
+                break
+            events, watched.reading = watched.reading.result(), None
+            self.signs.add(events)
+            if self.on_events is not None and events:
+                self.on_events(events)
+            if not (is_last and watched.lag.now and left_s > 0):
+                break
+        watched.lag.unread = watched.lag.now if is_last else 0
 
-    async def _scrape(self, watched: _Watched, url: str) -> None:
+    def _read_log(self, watched: _Watched, log: ServiceLog, is_last: bool) -> list[LogEvent]:
+        """One look of a log, in a thread."""
+        news = log.look(is_last=is_last)
+        watched.lag.note(news.behind_bytes)
+        rows = self._log_rows(watched, news)
+        if rows:
+            self.sink(rows)
+        return list(news.events)
+
+    def _log_rows(self, watched: _Watched, news: LogNews) -> list[SQLModel]:
+        service, at_us = watched.service.name, self.clock.utc_us()
+        raws: list[SQLModel] = [
+            raw_row(
+                self.run_id,
+                RawKind.SERVICE_LOG,
+                news.content[start : start + CAP_BYTES],
+                at_us=at_us,
+                service=service,
+            )
+            for start in range(0, len(news.content), CAP_BYTES)
+        ]
+        events = [
+            LogEventRow(
+                run_id=self.run_id,
+                service=service,
+                at_us=at_us,
+                kind=event.id,
+                event_class=event.event_class,
+                request_ref=event.request_ref,
+                line=event.line,
+            )
+            for event in news.events
+            if self._may_have_row(watched, event)
+        ]
+        return [*raws, *events]
+
+    def _may_have_row(self, watched: _Watched, event: LogEvent) -> bool:
+        count = watched.rows_of_kind[event.id] = watched.rows_of_kind.get(event.id, 0) + 1
+        if count > self.most_rows_of_a_kind:
+            watched.lag.rows_left_out += 1
+        return count <= self.most_rows_of_a_kind
+
+    async def _scrape(self, watched: _Watched) -> None:
+        url = watched.service.metrics_url
+        if url is None:
+            return
         watched.page = None
-        try:
-            page = await fetch_page(self.http, url, deadline_s=SCRAPE_DEADLINE_S)
+        if watched.digesting is None:
+            try:
+                page = await fetch_page(self.http, url, deadline_s=SCRAPE_DEADLINE_S)
+            except NO_PAGE:
+                # A gap in the series says it: a scrape that failed leaves no row, never a zero.
+                return
             if page.status != HTTPStatus.OK:
                 return
-            every = read_exposition(page.content, content_type=page.content_type)
-        except (*NO_PAGE, ValueError):
-            # A gap in the series says it: a scrape that failed leaves no row, never a zero.
+            watched.digesting = in_daemon_thread(
+                partial(self._digest, watched.service, page, self.clock.utc_us()), name="scrape"
+            )
+        if not await _is_done(watched.digesting, self.look_deadline_s):
             return
-        at_us = self.clock.utc_us()
-        watched.latest = samples = kept_samples(
-            every, also=(*self.also_keep, *_series_of(watched.service))
-        )
-        dialect = watched.service.dialect or dialect_of(every)
-        if dialect is not None:
-            watched.page = read_page(every, dialect, model=self.model)
-            running = watched.page.totals().get(MetricRole.RUNNING)
-            if running is not None:
-                watched.peak_running = max(running, watched.peak_running or 0.0)
-        name = watched.service.name
-        raw = raw_row(self.run_id, RawKind.SCRAPE, page.content, at_us=at_us, service=name)
-        self.sink([raw, *self._sample_rows(name, at_us, samples)])
+        scraped, watched.digesting = watched.digesting.result(), None
+        if scraped is not None:
+            self._take(watched, scraped)
+
+    def _take(self, watched: _Watched, scraped: _Scraped) -> None:
+        watched.latest, watched.page = scraped.samples, scraped.reading
+        if scraped.reading is None:
+            return
+        running = scraped.reading.totals().get(MetricRole.RUNNING)
+        if running is not None:
+            watched.peak_running = max(running, watched.peak_running or 0.0)
+
+    def _digest(self, service: ObservedService, page: Page, at_us: int) -> _Scraped | None:
+        """Reads and stores a page, in a thread; None where it is no page of metrics."""
+        try:
+            every = read_exposition(page.content, content_type=page.content_type)
+        except ValueError:
+            return None
+        samples = kept_samples(every, also=(*self.also_keep, *_series_of(service)))
+        dialect = service.dialect or dialect_of(every)
+        reading = read_page(every, dialect, model=self.model) if dialect is not None else None
+        raw = raw_row(self.run_id, RawKind.SCRAPE, page.content, at_us=at_us, service=service.name)
+        self.sink([raw, *self._sample_rows(service.name, at_us, samples)])
+        return _Scraped(samples, reading)
 
     def _sample_rows(
         self, service: str, at_us: int, samples: Iterable[Sample]
@@ -173,29 +330,15 @@ class RunObserver:
             if sample.value == sample.value  # NaN is legal in a scrape and means "not known"
         ]
 
-    def _read_log(self, service: str, log: ServiceLog, is_last: bool) -> None:
-        news = log.look(is_last=is_last)
-        at_us = self.clock.utc_us()
-        self.events.extend(news.events)
-        rows: list[SQLModel] = [
-            LogEventRow(
-                run_id=self.run_id,
-                service=service,
-                at_us=at_us,
-                kind=event.id,
-                event_class=event.event_class,
-                request_ref=event.request_ref,
-                line=event.line,
-            )
-            for event in news.events
-        ]
-        if news.content:
-            raw = raw_row(
-                self.run_id, RawKind.SERVICE_LOG, news.content, at_us=at_us, service=service
-            )
-            rows.insert(0, raw)
-        if rows:
-            self.sink(rows)
+
+async def _is_done(future: "asyncio.Future[Any]", timeout_s: float) -> bool:
+    """Waits for it, and leaves it alone where it takes longer."""
+    await asyncio.wait([future], timeout=max(0.0, timeout_s))
+    return future.done()
+
+
+def _close(log: ServiceLog, _: object) -> None:
+    log.close()
 
 
 def _series_of(service: ObservedService) -> frozenset[str]:

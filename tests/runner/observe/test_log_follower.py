@@ -1,3 +1,4 @@
+import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from runner.observe.log_follower import CommandFollower, FileFollower
-from runner.observe.service_log import TAIL_BYTES, ServiceLog, count_wedge_events
+from runner.observe.service_log import TAIL_BYTES, ServiceLog
+from runner.observe.wedge_signs import WedgeCounts, WedgeSigns
 from tests.runner.observe.catalogue import CATALOGUE
 from tests.runner.observe.test_log_reading import WAITING
 
@@ -75,6 +77,81 @@ def test_a_log_that_was_rotated_is_read_to_its_end_before_the_new_one(
     assert [follower.read_new(), follower.read_new()] == [b"two\n", b"three\n"]
 
 
+def test_a_log_that_was_rotated_twice_between_two_looks_is_read_in_turn(
+    path: Path, follower: FileFollower
+) -> None:
+    _append(path, b"one\n")
+    follower.read_new()
+    path.rename(path.with_name("server.log.1"))
+    path.write_bytes(b"two\n")
+    path.with_name("server.log.1").rename(path.with_name("server.log.2"))
+    path.rename(path.with_name("server.log.1"))
+    path.write_bytes(b"three\n")
+
+    assert [follower.read_new() for _ in range(3)] == [b"two\n", b"three\n", b""]
+
+
+def test_a_renamed_log_is_read_on_until_something_stands_in_its_successor(
+    path: Path, follower: FileFollower
+) -> None:
+    _append(path, b"one\n")
+    follower.read_new()
+    path.rename(path.with_suffix(".1"))
+    path.touch()
+    before = follower.read_new()
+    _append(path.with_suffix(".1"), b"written before the server was told\n")
+
+    late = follower.read_new()
+    _append(path, b"two\n")
+
+    assert (before, late) == (b"", b"written before the server was told\n")
+    assert follower.read_new() == b"two\n"
+
+
+def test_a_log_that_was_truncated_and_has_grown_again_is_read_from_its_start(
+    path: Path, follower: FileFollower
+) -> None:
+    _append(path, b"of yesterday\n")
+    follower.read_new()
+    path.write_bytes(b"of today, and longer than what stood there before\n")
+
+    assert follower.read_new() == b"of today, and longer than what stood there before\n"
+
+
+def test_a_look_takes_no_more_than_its_limit_and_says_what_is_left(
+    path: Path, follower: FileFollower
+) -> None:
+    _append(path, b"0123456789")
+
+    first = follower.read_new(4)
+
+    assert (first, follower.behind_bytes()) == (b"0123", 6)
+    assert (follower.read_new(), follower.behind_bytes()) == (b"456789", 0)
+
+
+def test_what_cannot_be_followed_says_why_and_holds_nobody_up(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for target, why in (
+        (pipe, "is no regular file"),
+        (tmp_path, "is no regular file"),
+        (Path("/dev/zero"), "is no regular file"),
+        (tmp_path / "absent.log", "No such file or directory"),
+    ):
+        with closing(FileFollower(target)) as follower:
+            assert follower.read_new() == b""
+            assert why in str(follower.trouble)
+
+
+def test_a_log_that_comes_back_is_no_trouble_any_more(path: Path, follower: FileFollower) -> None:
+    follower.read_new()
+    was_told = follower.trouble
+    _append(path, b"here\n")
+
+    assert (follower.read_new(), follower.trouble) == (b"here\n", None)
+    assert was_told is not None
+
+
 def test_what_stood_before_can_be_passed_over(path: Path) -> None:
     _append(path, b"yesterday\n")
     with closing(FileFollower(path, from_end=True)) as follower:
@@ -109,11 +186,10 @@ def test_only_the_tail_of_a_long_log_is_kept(path: Path, log: ServiceLog) -> Non
 def test_every_rank_prints_its_line_but_it_is_one_request(path: Path, log: ServiceLog) -> None:
     lines = [WAITING.format(rank=rank, rid="abc", room=7) for rank in range(8)]
     _append(path, "\n".join(lines).encode())
-    events = log.look(is_last=True).events
+    signs = WedgeSigns()
+    signs.add(log.look(is_last=True).events)
 
-    counts = count_wedge_events(events, own_cancellations=())
-
-    assert (counts.lines, counts.requests) == (8, 1)
+    assert signs.counts(own_cancellations=()) == WedgeCounts(lines=8, requests=1)
 
 
 def test_an_abort_that_we_caused_is_a_line_but_no_wedged_request(
@@ -125,11 +201,10 @@ def test_an_abort_that_we_caused_is_a_line_but_no_wedged_request(
             ABORTED.format(rid=rid, room=room) for rid, room in (("ours", 1), ("theirs", 2))
         ).encode(),
     )
-    events = log.look(is_last=True).events
+    signs = WedgeSigns()
+    signs.add(log.look(is_last=True).events)
 
-    counts = count_wedge_events(events, own_cancellations={"ours"})
-
-    assert (counts.lines, counts.requests) == (2, 1)
+    assert signs.counts(own_cancellations={"ours"}) == WedgeCounts(lines=2, requests=1)
 
 
 def test_a_last_look_is_not_the_end_of_reading_and_nothing_is_read_twice(
@@ -176,6 +251,14 @@ def test_a_command_that_ends_is_started_again_from_where_it_was_heard_last() -> 
     assert said.startswith(b"2026-04-09T18:00:12Z 1775757612\n")
 
 
-def test_a_command_that_does_not_exist_says_nothing() -> None:
+def test_a_command_that_does_not_exist_brings_nothing_and_says_why() -> None:
     with closing(CommandFollower(["no-such-command-here"])) as follower:
         assert follower.read_new() == b""
+        assert follower.trouble == "cannot start no-such-command-here: No such file or directory"
+
+
+def test_a_command_that_prints_for_ever_is_read_a_piece_at_a_time() -> None:
+    with closing(CommandFollower(["sh", "-c", "while :; do echo again; done"])) as follower:
+        _said(follower, until=b"again\n")
+
+        assert len(follower.read_new(4096)) <= 4096
