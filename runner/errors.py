@@ -5,6 +5,7 @@
   + UsageError             a command was called with what does not fit: call it again, corrected
   + StackError
     - StackStartError      a service did not come up: read its log
+    - StackControlError    a command on a service failed: read what it printed
   + RunInvalidError        the evidence of a run does not count: read why, mend it, run it again
   + RecordedCaseError      a line of a case file cannot be read: correct the line
   + SupervisedProcessError a process of `decisive up` does not stay up: read what it printed
@@ -30,6 +31,10 @@ class StackError(RunnerError):
 
 class StackStartError(StackError):
     """A service did not start or did not become ready."""
+
+
+class StackControlError(StackError):
+    """A command that was to find out about a service, or to change it, did not end well."""
 
 
 class RunInvalidError(RunnerError):

@@ -203,11 +203,11 @@ def _http_client() -> httpx.AsyncClient:
 @asynccontextmanager
 async def _lease(launcher: Launcher, progress: ProgressListener) -> AsyncIterator[None]:
     """Holds the stack while open, and gives it back with no server of ours left."""
-    ended = await launcher.take_lease()
-    if ended:
-        progress.note(f"ended {ended} service(s) that a killed worker had left running")
+    for done in await launcher.take_lease():
+        progress.note(done)
     try:
         async with held_by(launcher.renew_lease, every_s=HEARTBEAT_S):
             yield
     finally:
-        await asyncio.shield(launcher.close())
+        for failure in await asyncio.shield(launcher.close()):
+            progress.note(f"{failure}; `decisive stack restore {launcher.stack_name}` tries again")

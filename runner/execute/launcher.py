@@ -9,30 +9,24 @@ from typing import Any
 import httpx
 
 from db.launches import add_fingerprint, launch_ended, launch_ready, record_launch
-from db.process_liveness import this_host
-from db.stack_lease import (
-    Holder,
-    acquire_stack,
-    note_processes,
-    release_stack,
-    renew_stack,
-)
+from db.stack_lease import Holder, note_found, note_processes, release_stack, renew_stack
 from db.store import Store
-from db.tables import StackLeaseRow
-from db.workers import liveness_now
 from runner.campaign.campaign import Levels, RestartPolicy
 from runner.campaign.stack_file import Stack
-from runner.control.process_group import ProcessMark, end_members
+from runner.control.machine import Machine, RealMachine
+from runner.control.process_group import ProcessMark
+from runner.control.restore_steps import RestoreStep, restore, steps_to_json
+from runner.errors import StackControlError, StackError
 from runner.execute.off_loop import off_loop
+from runner.execute.take_over import take_over
 from runner.stacks.fingerprint import client_facts, redacted
 from runner.stacks.running_stack import (
     RunningStack,
-    hold_services,
-    release_services,
     server_reports,
     stop_services,
     wait_for_services,
 )
+from runner.stacks.stack_control import StackControl, release_services
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +50,7 @@ class Launcher:
         holder: Holder,
         http: httpx.AsyncClient,
         log_folder: Path,
+        machine: Machine | None = None,
     ) -> None:
         self._store = store
         self._stack = stack
@@ -63,25 +58,28 @@ class Launcher:
         self._restart = restart
         self._holder = holder
         self._http = http
-        self._log_folder = log_folder
+        self._machine = machine or RealMachine()
+        self._control = StackControl(stack, self._machine, log_folder)
         self._current: LaunchedStack | None = None
+        self._way_back: tuple[RestoreStep, ...] | None = None
 
-    async def take_lease(self) -> int:
-        """Takes the stack; how many services of a dead holder were ended for it.
+    @property
+    def stack_name(self) -> str:
+        return self._stack.name
 
-        Raises StackLeasedError where another worker drives it.
+    async def take_lease(self) -> tuple[str, ...]:
+        """Takes the stack and brings back what a dead holder had left; what was done, in words.
+
+        Raises StackLeasedError where another worker drives it, StackControlError where it cannot
+        be brought back.
         """
-        acquired = await off_loop(
-            acquire_stack,
-            self._store,
-            self._stack.name,
-            self._holder,
-            liveness=liveness_now(self._store),
-        )
-        left = acquired.left_behind
-        ended = await asyncio.to_thread(_end_services_of, left) if left is not None else 0
-        await self._note_processes({})
-        return ended
+        taken = await take_over(self._store, self._stack.name, self._holder, self._machine)
+        if taken.failures:
+            raise StackControlError(
+                f"{'; '.join(taken.failures)}. Mend that, or see `decisive stack restore "
+                f"{self._stack.name}`"
+            )
+        return taken.done
 
     def renew_lease(self) -> None:
         """Raises LeaseLostError."""
@@ -90,24 +88,51 @@ class Launcher:
     async def enter(self, levels: Levels, *, label: str) -> LaunchedStack:
         """Services with the flags of these levels: those that run, or new ones. Not yet ready.
 
-        Raises StackStartError.
+        Where launches may be shared, only the services that differ are started anew.
+        Raises StackStartError, StackControlError.
         """
         current = self._current
         if current is not None and self._can_stay(current, levels):
             return current
-        await self.leave("another arm is due")
+        kept = await self._kept(levels)
+        await self.leave("another arm is due", kept=kept)
         running = await asyncio.to_thread(
-            hold_services, self._stack, levels, log_folder=self._log_folder, label=label
+            self._control.hold,
+            levels,
+            label=label,
+            current=current.running if current is not None else None,
+            kept=kept,
         )
         try:
             # None of them begins before it is noted: whoever takes over finds all that run.
             await self._note_processes(running.marks())
+            await self._note_way_back(levels, running)
             self._current = LaunchedStack(running, await self._recorded(running))
-            release_services(running)
+            await off_loop(self._control.enter_levels, running)
+            await off_loop(release_services, running)
         except BaseException:
+            self._current = None
             await stop_services(running)
             raise
         return self._current
+
+    async def _kept(self, levels: Levels) -> frozenset[str]:
+        if self._current is None or self._restart is not RestartPolicy.WHEN_NEEDED:
+            return frozenset()
+        return await asyncio.to_thread(self._control.kept, self._current.running, levels)
+
+    async def _note_way_back(self, levels: Levels, running: RunningStack) -> None:
+        """Before the first change: how the stack is given back."""
+        if self._way_back is None and running.processes:
+            self._way_back = await asyncio.to_thread(self._control.restore_steps)
+        steps = (*self._control.undo_steps(levels), *(self._way_back or ()))
+        await off_loop(
+            note_found,
+            self._store,
+            self._stack.name,
+            self._holder,
+            found=steps_to_json(steps, host=self._holder.host),
+        )
 
     async def _recorded(self, running: RunningStack) -> int:
         launch = await off_loop(
@@ -116,7 +141,7 @@ class Launcher:
             self._campaign_id,
             stack=self._stack.name,
             commands={
-                each.name: {"argv": list(each.argv), "env": dict(each.env)}
+                each.name: {"argv": list(each.argv), "env": redacted(dict(each.env))}
                 for each in running.launches
             },
             process_ids={name: mark.pid for name, mark in running.marks().items()},
@@ -148,39 +173,49 @@ class Launcher:
             )
         return reports
 
-    async def leave(self, reason: str) -> None:
-        """Ends the services of ours, if any run."""
+    async def leave(self, reason: str, *, kept: frozenset[str] = frozenset()) -> None:
+        """Ends the services of ours but those kept, if any run. Raises StackError."""
         if self._current is None:
             return
         launched, self._current = self._current, None
-        await stop_services(launched.running)
-        await off_loop(launch_ended, self._store, launched.launch_id, reason=reason)
-        await self._note_processes({})
+        try:
+            await off_loop(self._control.stop, launched.running, kept=kept)
+        finally:
+            await off_loop(launch_ended, self._store, launched.launch_id, reason=reason)
+        if not kept:
+            await self._note_processes({})
 
     def kill_now(self) -> None:
-        """Ends the services of ours at once and from any thread: the process is about to end."""
-        if self._current is not None:
-            for process in self._current.running.processes.values():
-                process.stop(grace_s=0.0)
+        """Ends our processes at once and from any thread: this process is about to end.
 
-    async def close(self) -> None:
-        """Ends the services and gives the stack back."""
-        await self.leave("the campaign has ended")
-        await off_loop(release_stack, self._store, self._stack.name, self._holder)
+        What others run for us is brought back by the next start, or by `decisive stack restore`.
+        """
+        if self._current is not None:
+            for service in self._current.running.processes.values():
+                if service.mark is not None:
+                    service.stop(grace_s=0.0)
+
+    async def close(self) -> tuple[str, ...]:
+        """Ends the services and gives the stack back as it was found; what failed, in words.
+
+        Where something failed the lease keeps what is still to be restored.
+        """
+        failures: list[str] = []
+        try:
+            await self.leave("the campaign has ended")
+        except StackError as error:
+            failures.append(str(error))
+        if self._way_back:
+            failures += await off_loop(restore, self._way_back, self._machine)
+        if not failures:
+            await off_loop(release_stack, self._store, self._stack.name, self._holder)
+        return tuple(failures)
 
     def _can_stay(self, current: LaunchedStack, levels: Levels) -> bool:
+        if current.running.settings != self._stack.launch_settings(levels):
+            return False
         if not current.running.processes:
             return True
         return (
-            self._restart is RestartPolicy.WHEN_NEEDED
-            and current.running.settings == self._stack.launch_settings(levels)
-            and current.running.ended_service() is None
+            self._restart is RestartPolicy.WHEN_NEEDED and current.running.ended_service() is None
         )
-
-
-def _end_services_of(left: StackLeaseRow) -> int:
-    """Ends what a dead holder had started, where it ran on this machine."""
-    if left.host != this_host():
-        return 0
-    marks = [ProcessMark.from_json(value) for value in left.process_ids.values()]
-    return sum(end_members(mark) for mark in marks)

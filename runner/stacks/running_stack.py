@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -11,16 +10,15 @@ from pathlib import Path
 import httpx
 
 from db.clock import Clock
-from runner.campaign.campaign import Levels
-from runner.campaign.stack_file import LaunchSettings, Stack
+from runner.campaign.stack_file import LaunchSettings
 from runner.control.capped_page import NO_PAGE, fetch_page, said_by
-from runner.control.ports import free_ports
-from runner.control.process import ServiceProcess, hold_process
+from runner.control.machine import RunningService
+from runner.control.process import ServiceProcess
 from runner.control.process_group import ProcessMark
-from runner.errors import StackError, StackStartError
-from runner.stacks.port_ownership import refuse_taken_addresses, require_own_listener
+from runner.errors import StackControlError, StackError, StackStartError
+from runner.stacks.port_ownership import require_own_listener
 from runner.stacks.readiness import ReadinessProbe, wait_until_ready
-from runner.stacks.service_launch import ServiceLaunch, plan_launches, services_that_need_a_port
+from runner.stacks.service_launch import ServiceLaunch
 
 CHAT_PATH = "/v1/chat/completions"
 REPORT_DEADLINE_S = 10.0
@@ -29,20 +27,29 @@ _LOG_TAIL_LINES = 15
 
 @dataclass(frozen=True, slots=True)
 class RunningStack:
-    """Services that run under `settings`; `processes` holds those that we started."""
+    """Services that run under `settings`; `processes` holds those that we started.
+
+    `ports` are those that were free ones, by service.
+    """
 
     model: str
     settings: LaunchSettings
     launches: tuple[ServiceLaunch, ...]
-    processes: Mapping[str, ServiceProcess] = field(hash=False)
+    processes: Mapping[str, RunningService] = field(hash=False)
+    ports: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
     def entry(self) -> ServiceLaunch:
         """The service that the sessions talk to."""
         return self.launches[0]
 
+    def launch_of(self, service: str) -> ServiceLaunch | None:
+        return next((each for each in self.launches if each.name == service), None)
+
     def marks(self) -> dict[str, ProcessMark]:
-        return {name: process.mark for name, process in self.processes.items()}
+        """Of those that are children of ours."""
+        marks = {name: process.mark for name, process in self.processes.items()}
+        return {name: mark for name, mark in marks.items() if mark is not None}
 
     def log_path(self, service: str) -> Path | None:
         process = self.processes.get(service)
@@ -54,35 +61,6 @@ class RunningStack:
             if process.exit_status is not None:
                 return f"{name} ended with status {process.exit_status}"
         return None
-
-
-def hold_services(stack: Stack, levels: Levels, *, log_folder: Path, label: str) -> RunningStack:
-    """Every service of ours as a process that begins with `release_services`, once it is noted.
-
-    Logs go to `log_folder/label-service.log`. Raises StackStartError where a program is missing or
-    an address is taken.
-    """
-    needing = services_that_need_a_port(stack)
-    ports = dict(zip(needing, free_ports(len(needing)), strict=True))
-    launches = plan_launches(stack, levels, ports=ports, python=sys.executable)
-    refuse_taken_addresses(launches)
-    processes: dict[str, ServiceProcess] = {}
-    try:
-        for launch in launches:
-            if launch.is_ours:
-                log_path = log_folder / f"{label}-{launch.name}.log"
-                processes[launch.name] = hold_process(
-                    launch.argv, env=launch.env, log_path=log_path
-                )
-    except StackError:
-        stop_processes(processes)
-        raise
-    return RunningStack(stack.model, stack.launch_settings(levels), launches, processes)
-
-
-def release_services(running: RunningStack) -> None:
-    for process in running.processes.values():
-        process.release()
 
 
 async def wait_for_services(
@@ -110,24 +88,33 @@ async def wait_for_services(
                 clock=clock,
                 exit_status=_exit_status_of(process),
             )
-            if process is not None:
+            if isinstance(process, ServiceProcess):
                 await asyncio.to_thread(require_own_listener, launch, process)
         except StackStartError as error:
             raise StackStartError(f"{error}{_log_tail(running, launch.name)}") from error
 
 
-def _exit_status_of(process: ServiceProcess | None) -> Callable[[], int | None]:
+def _exit_status_of(process: RunningService | None) -> Callable[[], int | None]:
     return lambda: None if process is None else process.exit_status
 
 
 async def stop_services(running: RunningStack) -> None:
-    """Ends every service of ours; returns when their processes are gone."""
-    await asyncio.to_thread(stop_processes, running.processes)
+    """Ends every service of ours; returns when their processes are gone.
+
+    Raises StackControlError where one cannot be ended, after having tried the others.
+    """
+    await asyncio.to_thread(_stop_all, running.processes)
 
 
-def stop_processes(processes: Mapping[str, ServiceProcess]) -> None:
+def _stop_all(processes: Mapping[str, RunningService]) -> None:
+    errors: list[StackControlError] = []
     for process in processes.values():
-        process.stop()
+        try:
+            process.stop()
+        except StackControlError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 async def server_reports(

@@ -1,0 +1,177 @@
+"""Brings the services of a stack from one arm to another, changing only what differs.
+
+It knows what is needed to give the stack back as it was found; when that is done is not its
+business.
+"""
+
+import contextlib
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runner.campaign.campaign import Levels
+from runner.campaign.stack_file import Command, Stack
+from runner.control.gpu_memory import GpuMemory
+from runner.control.host import Host
+from runner.control.machine import Machine, RunningService, run_well
+from runner.control.ports import free_ports
+from runner.control.restore_steps import RestoreStep
+from runner.errors import StackError, StackStartError
+from runner.stacks.port_ownership import refuse_taken_addresses
+from runner.stacks.running_stack import RunningStack
+from runner.stacks.service_control import hold_service, host_of, restore_steps
+from runner.stacks.service_launch import (
+    plan_launches,
+    services_that_need_a_port,
+    start_order,
+)
+
+LEVEL_COMMAND_DEADLINE_S = 900.0
+
+
+@dataclass(slots=True)
+class StackControl:
+    """One stack in the hands of one campaign. Its methods wait for commands: call them in threads.
+
+    Logs of processes go to `log_folder/label-service.log`.
+    """
+
+    stack: Stack
+    machine: Machine
+    log_folder: Path
+    _gpus_before: dict[Host, Mapping[str, int]] = field(default_factory=dict)
+
+    def restore_steps(self) -> tuple[RestoreStep, ...]:
+        """What brings the services back as they are now. Raises StackControlError."""
+        launches = plan_launches(self.stack, {}, ports=self._any_ports(), python=sys.executable)
+        return tuple(
+            step for launch in start_order(launches) for step in restore_steps(launch, self.machine)
+        )
+
+    def undo_steps(self, levels: Levels) -> tuple[RestoreStep, ...]:
+        """What leaves the levels that commands enter, the last one first."""
+        commands = reversed(self.stack.launch_settings(levels).commands)
+        return tuple(RestoreStep(_named(each), each.undo) for each in commands if each.undo)
+
+    def kept(self, current: RunningStack, levels: Levels) -> frozenset[str]:
+        """The services that this arm needs as they are, with all that they need."""
+        settings = self.stack.launch_settings(levels)
+        if settings.endpoint != current.settings.endpoint:
+            return frozenset()
+        if settings.commands != current.settings.commands:
+            return frozenset()
+        wanted = plan_launches(self.stack, levels, ports=current.ports, python=sys.executable)
+        kept: set[str] = set()
+        for launch in start_order(wanted):
+            service = current.processes.get(launch.name)
+            is_same = current.launch_of(launch.name) == launch
+            lives = service is not None and service.exit_status is None
+            if is_same and lives and all(need in kept for need in launch.definition.needs):
+                kept.add(launch.name)
+        return frozenset(kept)
+
+    def hold(
+        self,
+        levels: Levels,
+        *,
+        label: str,
+        current: RunningStack | None = None,
+        kept: Collection[str] = (),
+    ) -> RunningStack:
+        """The services of this arm: those that are kept, and others that begin when released.
+
+        Raises StackStartError where a program is missing or an address is taken.
+        """
+        ports = current.ports if current is not None and kept else self._any_ports()
+        settings = self.stack.launch_settings(levels)
+        launches = plan_launches(self.stack, levels, ports=ports, python=sys.executable)
+        new = [each for each in start_order(launches) if each.name not in kept]
+        refuse_taken_addresses(new)
+        services: dict[str, RunningService] = {
+            name: current.processes[name] for name in kept if current is not None
+        }
+        held: dict[str, RunningService] = {}
+        try:
+            for launch in new:
+                if launch.is_controlled:
+                    self._note_gpus(host_of(launch))
+                    log_path = self.log_folder / f"{label}-{launch.name}.log"
+                    held[launch.name] = hold_service(
+                        launch, machine=self.machine, log_path=log_path
+                    )
+        except StackError:
+            for service in held.values():
+                service.stop()
+            raise
+        model = self.stack.model if settings.endpoint is None else settings.endpoint.model
+        return RunningStack(model, settings, launches, {**services, **held}, ports)
+
+    def enter_levels(self, running: RunningStack) -> None:
+        """Runs the commands that enter levels. Raises StackControlError."""
+        for command in running.settings.commands:
+            run_well(self.machine, command.enter, changes=True, deadline_s=LEVEL_COMMAND_DEADLINE_S)
+
+    def stop(self, running: RunningStack, *, kept: Collection[str] = ()) -> None:
+        """Ends all services but those kept, and waits until their GPU memory is free.
+
+        Raises StackError after having tried all.
+        """
+        errors: list[StackError] = []
+        stopping = [each for each in start_order(running.launches) if each.name not in kept]
+        for launch in reversed(stopping):
+            service = running.processes.get(launch.name)
+            if service is not None:
+                with _collected(errors):
+                    service.stop()
+        if not kept:
+            for step in [each for each in reversed(running.settings.commands) if each.undo]:
+                with _collected(errors):
+                    run_well(
+                        self.machine, step.undo, changes=True, deadline_s=LEVEL_COMMAND_DEADLINE_S
+                    )
+            with _collected(errors):
+                self._wait_for_gpus()
+        if errors:
+            raise errors[0]
+
+    def _wait_for_gpus(self) -> None:
+        for host, before in list(self._gpus_before.items()):
+            gpus = GpuMemory(host, self.machine)
+            said = gpus.wait_until_free(before)
+            if said is not None:
+                raise StackStartError(said)
+            # A service that ran when it was found had its share of what was taken before.
+            now = gpus.taken_mib() or {} if before else {}
+            self._gpus_before[host] = {
+                index: min(mib, now.get(index, mib)) for index, mib in before.items()
+            }
+
+    def _note_gpus(self, host: Host) -> None:
+        if host not in self._gpus_before:
+            taken = GpuMemory(host, self.machine).taken_mib()
+            self._gpus_before[host] = taken if taken is not None else {}
+
+    def _any_ports(self) -> Mapping[str, int]:
+        needing = services_that_need_a_port(self.stack)
+        return dict(zip(needing, free_ports(len(needing)), strict=True))
+
+
+def release_services(running: RunningStack) -> None:
+    """Lets all services begin, those that others need first. Raises StackControlError."""
+    for launch in start_order(running.launches):
+        service = running.processes.get(launch.name)
+        if service is not None:
+            service.release()
+
+
+def _named(command: Command) -> str:
+    return f"{command.factor}={command.level}"
+
+
+@contextlib.contextmanager
+def _collected(errors: list[StackError]) -> Iterator[None]:
+    try:
+        yield
+    except StackError as error:
+        errors.append(error)
