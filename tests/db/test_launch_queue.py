@@ -10,6 +10,7 @@ from db.launch_queue import (
     finish,
     heartbeat,
     name_campaign,
+    put_back,
     release_stale,
     request_stop,
 )
@@ -170,3 +171,57 @@ def test_only_its_worker_finishes_a_request(store: Store) -> None:
         finish(store, request_id, "worker-1", state=LaunchRequestState.QUEUED)
     with pytest.raises(RowMissingError, match="no request q-9"):
         finish(store, 9, "worker-1", state=LaunchRequestState.DONE)
+
+
+def test_a_request_that_cannot_begin_yet_waits_again_and_says_for_what(store: Store) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+
+    put_back(store, request_id, "worker-1", waits_for="Stack s is driven by run-7.")
+
+    waiting = stored(store, request_id)
+    assert (waiting.state, waiting.worker, waiting.attempts) == ("queued", None, 0)
+    assert waiting.message == "Stack s is driven by run-7."
+
+
+def test_a_wait_that_is_over_is_no_longer_told(store: Store) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+    put_back(store, request_id, "worker-1", waits_for="Stack s is driven by run-7.")
+    claimed(store, "worker-1")
+
+    name_campaign(
+        store, request_id, "worker-1", campaign_id=stored_id(stored_campaign(store).campaign)
+    )
+
+    assert stored(store, request_id).message is None
+
+
+def test_a_stop_that_was_asked_ends_a_request_instead_of_its_waiting_again(store: Store) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+    request_stop(store, request_id)
+
+    put_back(store, request_id, "worker-1", waits_for="Stack s is driven by run-7.")
+
+    assert stored(store, request_id).state == "stopped"
+
+
+def test_a_worker_may_leave_some_requests_alone(store: Store, clock: FakeClock) -> None:
+    first = queued(store)
+    clock.advance_s(1)
+    second = queued(store)
+
+    request = claim(store, "worker-1", but_not=[first])
+
+    assert request is not None and request.id == second
+    assert claim(store, "worker-1", but_not=[first]) is None
+    assert claimed(store, "worker-1") == first
+
+
+def test_nobody_else_can_put_a_request_back(store: Store) -> None:
+    request_id = queued(store)
+    claimed(store, "worker-1")
+
+    with pytest.raises(LeaseLostError):
+        put_back(store, request_id, "worker-2", waits_for="nothing")

@@ -1,0 +1,131 @@
+"""A worker serves the queue: what cannot begin waits, and what is cut says truly by whom."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from db.launch_queue import enqueue
+from db.stack_lease import Holder, acquire_stack, release_stack
+from db.store import Store, open_store
+from db.tables import LaunchRequestRow, StackLeaseRow
+from db.vocabulary import RunState
+from db.workers import liveness_now
+from runner.campaign.config_folder import ConfigFolder
+from runner.execute.progress import RunOfCampaign, SilentProgress
+from runner.execute.stop_request import StopRequest
+from runner.execute.worker import Worker
+from runner.execute.worker_identity import holder_of
+from tests.fakes.oracle_configs import write_oracle_configs
+from tests.runner.execute.campaign_bench import store_url, stored_runs
+
+pytestmark = pytest.mark.end_to_end
+
+SOMEBODY = Holder("run-1@elsewhere", "elsewhere", 1)
+
+
+@dataclass
+class Listening(SilentProgress):
+    notes: list[str] = field(default_factory=list)
+    on_note: Callable[[str], None] = lambda text: None
+    on_state: Callable[[RunState], None] = lambda state: None
+
+    def run_state(self, run: RunOfCampaign, state: RunState) -> None:
+        self.on_state(state)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+        self.on_note(text)
+
+
+@pytest.fixture
+def configs(tmp_path: Path) -> Path:
+    return write_oracle_configs(tmp_path, levels=["fp8"], sessions=4)
+
+
+@pytest.fixture
+def store(configs: Path) -> Iterator[Store]:
+    with open_store(store_url(configs)) as opened:
+        yield opened
+
+
+def _worker(store: Store, configs: Path, listening: Listening) -> Worker:
+    return Worker(
+        store=store,
+        configs=ConfigFolder(configs),
+        holder=holder_of("worker"),
+        stop=StopRequest(),
+        progress=listening,
+    )
+
+
+def _request(store: Store, request_id: int) -> LaunchRequestRow:
+    with store.session() as session:
+        request = session.get(LaunchRequestRow, request_id)
+    assert request is not None
+    return request
+
+
+def test_a_request_whose_stack_is_busy_waits_for_it_and_is_then_run(
+    store: Store, configs: Path
+) -> None:
+    acquire_stack(store, "oracle", SOMEBODY, liveness=liveness_now(store))
+    request_id = enqueue(store, "oracle-test").id
+    assert request_id is not None
+
+    def give_it_back(text: str) -> None:
+        if "waits" in text:
+            release_stack(store, "oracle", SOMEBODY)
+
+    listening = Listening(on_note=give_it_back)
+
+    asyncio.run(_worker(store, configs, listening).work(until_empty=True))
+
+    request = _request(store, request_id)
+    assert (request.state, request.attempts) == ("done", 1)
+    waits = [note for note in listening.notes if "waits" in note]
+    assert waits == [
+        f"q-{request_id} waits: Stack oracle is driven by run-1@elsewhere (process 1 on "
+        "elsewhere): wait until it has ended, or stop it."
+    ]
+    assert [run.state for run in stored_runs(configs)] == ["done"]
+
+
+def test_a_campaign_that_is_complete_says_so_when_it_is_launched_again(
+    store: Store, configs: Path
+) -> None:
+    first, second = enqueue(store, "oracle-test").id, enqueue(store, "oracle-test").id
+    assert first is not None and second is not None
+
+    asyncio.run(_worker(store, configs, Listening()).work(until_empty=True))
+
+    assert _request(store, first).message is None
+    assert "nothing was missing" in (_request(store, second).message or "")
+    assert _request(store, second).campaign_id == _request(store, first).campaign_id
+
+
+def test_a_run_whose_stack_was_taken_away_does_not_blame_the_user(
+    store: Store, configs: Path
+) -> None:
+    def take_it_away(state: RunState) -> None:
+        if state is RunState.VERIFYING:
+            with store.write() as session:
+                lease = session.get(StackLeaseRow, "oracle")
+                assert lease is not None
+                lease.holder = "somebody else"
+
+    request_id = enqueue(store, "oracle-test").id
+    assert request_id is not None
+    listening = Listening(on_state=take_it_away)
+    slow = write_oracle_configs(configs, levels=["fp8"], switches=["--answer-delay-s", "30"])
+
+    asyncio.run(_worker(store, slow, listening).work(until_empty=True))
+
+    (run,) = stored_runs(configs)
+    assert run.state == "stopped"
+    assert "no longer in the hands of" in (run.reason or "")
+    request = _request(store, request_id)
+    assert request.state == "failed"
+    assert "no longer in the hands of" in (request.message or "")
