@@ -46,6 +46,10 @@ class VerdictFacts:
     claim: str
     predict: str
     tolerate: float
+    goal: str
+    predicted_rate: float | None
+    known_good_arm_id: int | None
+    is_registered: bool
     arm_id: int
     versus_arm_id: int
     headline: str | None
@@ -154,6 +158,10 @@ def verdicts(connection: Connection, campaign_ids: Sequence[int]) -> list[Verdic
             HYPOTHESIS.c.claim,
             HYPOTHESIS.c.predict,
             HYPOTHESIS.c.tolerate,
+            HYPOTHESIS.c.goal,
+            HYPOTHESIS.c.predicted_rate,
+            HYPOTHESIS.c.known_good_arm_id,
+            HYPOTHESIS.c.is_registered,
             HYPOTHESIS.c.arm_id,
             HYPOTHESIS.c.versus_arm_id,
             VERDICT.c.headline,

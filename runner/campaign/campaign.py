@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from db.vocabulary import Outcome
+from db.vocabulary import ClaimKind, Outcome
 from runner.campaign.file_shape import LevelValue, RequestFields, Shape
 from runner.campaign.prediction import Prediction
 
@@ -29,13 +29,15 @@ class RestartPolicy(StrEnum):
 class StopRule(StrEnum):
     """When an arm ends: after all its runs, each run at its first corrupt session, or decided.
 
-    `decided`: as `first_corrupt`, and no further run of an arm whose hypotheses are answered. Arms
-    that others are compared with play all sessions of their runs.
+    `decided`: as `first_corrupt`, and no further run of an arm whose hypotheses are answered.
+    `two_looks`: whole runs, judged after two an arm and after four, and no further run of an arm
+    that the first look answers. Arms that others are compared with play all sessions of their runs.
     """
 
     FIXED = "fixed"
     FIRST_CORRUPT = "first_corrupt"
     DECIDED = "decided"
+    TWO_LOOKS = "two_looks"
 
 
 class OnWedge(StrEnum):
@@ -140,7 +142,9 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """`arm` and `versus` name a level of every factor; `tolerate` is a rate."""
+    """`arm` and `versus` name a level of every factor; `tolerate` is a rate, and so is
+    `predicted_rate`, which a claim to `reduce` has and no other.
+    """
 
     id: str
     claim: str
@@ -148,6 +152,8 @@ class Hypothesis:
     versus: Levels
     predict: Prediction
     tolerate: float
+    goal: ClaimKind = ClaimKind.ELIMINATE
+    predicted_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,7 @@ class Campaign:
     tags: Mapping[str, Mapping[str, str]]  # factor -> text of the level -> tag
     exclude: tuple[Levels, ...]
     baseline: Levels | None
+    known_good: Levels | None  # the arm whose corrupt sessions are the background
     workload: Workload
     schedule: Schedule
     corrupt: tuple[Outcome, ...]

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from db.vocabulary import CORRUPT_OUTCOMES
-from runner.campaign.campaign import CONCURRENCY, Levels
-from runner.campaign.campaign_shape import CampaignShape
+from db.vocabulary import CORRUPT_OUTCOMES, ClaimKind
+from runner.campaign.campaign import CONCURRENCY, Levels, StopRule
+from runner.campaign.campaign_shape import CampaignShape, HypothesisShape
 from runner.campaign.config_problems import Place, Problem, shown
 from runner.campaign.file_shape import LevelValue, level_text
 from runner.campaign.matrix import (
@@ -18,6 +18,8 @@ from runner.campaign.prediction import PredictionError, parse_prediction
 from runner.campaign.yaml_source import YamlSource
 from runner.campaign.yaml_values import KeyPath
 
+BLOCKS_OF_TWO_LOOKS = 4
+
 
 def reference_problems(shape: CampaignShape, source: YamlSource) -> list[Problem]:
     check = _ReferenceCheck(shape, source)
@@ -27,6 +29,8 @@ def reference_problems(shape: CampaignShape, source: YamlSource) -> list[Problem
         *check.sessions(),
         *check.corrupt_list(),
         *check.baseline(),
+        *check.known_good(),
+        *check.looks(),
         *check.hypotheses(),
     ]
     return problems or list(check.matrix())
@@ -89,6 +93,30 @@ class _ReferenceCheck:
         if self._shape.baseline is not None:
             yield from self._arm_problems(self._shape.baseline, ("baseline",))
 
+    def known_good(self) -> Iterator[Problem]:
+        """It must be no arm that a hypothesis is about: what is asked cannot be the yardstick."""
+        known_good = self._shape.known_good
+        if known_good is None:
+            return
+        problems = list(self._arm_problems(known_good, ("known_good",)))
+        yield from problems
+        for index, hypothesis in enumerate(() if problems else self._shape.hypotheses):
+            versus = hypothesis.versus
+            other = versus if isinstance(versus, Mapping) else self._shape.baseline
+            for key, levels in (("arm", hypothesis.arm), ("versus", other)):
+                if levels is None or any(self._name_problems(levels, ())):
+                    continue
+                if self._completed(levels) == self._completed(known_good):
+                    place = self._source.place_of_key(("hypotheses", str(index), key))
+                    yield Problem(place, "the known-good arm is the yardstick, it cannot be asked")
+
+    def looks(self) -> Iterator[Problem]:
+        blocks = self._shape.schedule.blocks
+        if self._shape.stop is StopRule.TWO_LOOKS and blocks != BLOCKS_OF_TWO_LOOKS:
+            place = self._source.place_of_value(("stop",))
+            what = f"the looks are planned after 2 and after {BLOCKS_OF_TWO_LOOKS} blocks: set "
+            yield Problem(place, f"{what}schedule.blocks to {BLOCKS_OF_TWO_LOOKS}", str(blocks))
+
     def hypotheses(self) -> Iterator[Problem]:
         ids = [hypothesis.id for hypothesis in self._shape.hypotheses]
         for index, hypothesis in enumerate(self._shape.hypotheses):
@@ -97,6 +125,7 @@ class _ReferenceCheck:
                 place = self._source.place_of_value((*path, "id"))
                 yield Problem(place, "two hypotheses have the same id", hypothesis.id)
             yield from self._prediction_problems(hypothesis.predict, (*path, "predict"))
+            yield from self._goal_problems(hypothesis, path)
             yield from self._comparison_problems(hypothesis.arm, hypothesis.versus, path)
 
     def matrix(self) -> Iterator[Problem]:
@@ -108,6 +137,15 @@ class _ReferenceCheck:
         elif next(kept_choices(self._factors, self._shape.exclude), None) is None:
             place = self._source.place_of_key(("exclude",))
             yield Problem(place, "the exclusions leave no arm")
+
+    def _goal_problems(self, hypothesis: HypothesisShape, path: KeyPath) -> Iterator[Problem]:
+        is_reduction = hypothesis.goal is ClaimKind.REDUCE
+        if is_reduction and hypothesis.predicted_rate is None:
+            place = self._source.place_of_value((*path, "goal"))
+            yield Problem(place, "a claim to reduce says to which corrupt rate: add predicted_rate")
+        if not is_reduction and hypothesis.predicted_rate is not None:
+            place = self._source.place_of_key((*path, "predicted_rate"))
+            yield Problem(place, "only a claim with `goal: reduce` has a predicted rate")
 
     def _comparison_problems(
         self, arm: Levels, versus: Levels | str, path: KeyPath

@@ -24,7 +24,7 @@ def campaign_of(source: YamlSource) -> Campaign:
     shape = read_shape(CampaignShape, source)
     raise_problems(source.path, reference_problems(shape, source))
     factors = {name: tuple(levels) for name, levels in shape.factors.items()}
-    baseline = None if shape.baseline is None else completed_levels(factors, shape.baseline)
+    baseline = _completed(factors, shape.baseline)
     return Campaign(
         name=shape.campaign,
         question=shape.question,
@@ -33,6 +33,7 @@ def campaign_of(source: YamlSource) -> Campaign:
         tags={name: tags_of(levels) for name, levels in shape.factors.items()},
         exclude=shape.exclude,
         baseline=baseline,
+        known_good=_completed(factors, shape.known_good),
         workload=shape.workload,
         schedule=shape.schedule,
         corrupt=tuple(Outcome(word) for word in shape.corrupt),
@@ -58,4 +59,10 @@ def _hypothesis_of(shape: HypothesisShape, factors: Factors, baseline: Levels | 
         versus=versus,
         predict=parse_prediction(shape.predict),
         tolerate=shape.tolerate,
+        goal=shape.goal,
+        predicted_rate=shape.predicted_rate,
     )
+
+
+def _completed(factors: Factors, levels: Levels | None) -> Levels | None:
+    return None if levels is None else completed_levels(factors, levels)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from db.vocabulary import Outcome
+from db.vocabulary import ClaimKind, Outcome
 from runner.campaign.campaign import OnWedge, Schedule, StopRule, Workload
 from runner.campaign.file_shape import Level, LevelValue, Name, Shape, Text, level_text
 
@@ -52,6 +52,8 @@ class HypothesisShape(Shape):
     versus: _Versus = "baseline"
     predict: Text
     tolerate: float = Field(default=0.05, gt=0, lt=1)
+    goal: Annotated[ClaimKind, Field(strict=False)] = ClaimKind.ELIMINATE
+    predicted_rate: float | None = Field(default=None, gt=0, lt=1)
 
 
 class CampaignShape(Shape):
@@ -61,6 +63,7 @@ class CampaignShape(Shape):
     factors: Mapping[Name, _Factor] = Field(min_length=1)
     exclude: tuple[Annotated[LevelChoice, Field(min_length=1)], ...] = ()
     baseline: LevelChoice | None = None
+    known_good: LevelChoice | None = None
     workload: Workload
     schedule: Schedule = Schedule()
     corrupt: tuple[Name, ...] = Field(default=DEFAULT_CORRUPT, min_length=1)

@@ -5,14 +5,27 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from runner.campaign.campaign import Arm, Campaign, Hypothesis
+from runner.campaign.campaign import Arm, Campaign, Hypothesis, Levels
 from runner.campaign.file_shape import level_text
 from runner.campaign.stack_file import Stack
 
+_OF_THE_CLAIMS = frozenset({"hypotheses", "known_good"})
+
 
 def definition_key(campaign: Campaign, stack: Stack) -> str:
-    """SHA-256, in hexadecimal, of `definition_of`."""
-    return _digest(definition_of(campaign, stack))
+    """SHA-256, in hexadecimal, of `definition_of` without its hypotheses and their background.
+
+    These decide no session, so that a campaign stays the same when they change; each has a key of
+    its own, `hypothesis_key`, and one that was not known at the first run is not registered.
+    """
+    definition = definition_of(campaign, stack)
+    return _digest({key: definition[key] for key in definition.keys() - _OF_THE_CLAIMS})
+
+
+def hypothesis_key(hypothesis: Hypothesis, known_good: Levels | None) -> str:
+    """SHA-256, in hexadecimal, of all that decides how the hypothesis is judged."""
+    background = None if known_good is None else _as_text(known_good)
+    return _digest({**_hypothesis_definition(hypothesis), "known_good": background})
 
 
 def definition_of(campaign: Campaign, stack: Stack) -> dict[str, Any]:
@@ -26,6 +39,7 @@ def definition_of(campaign: Campaign, stack: Stack) -> dict[str, Any]:
         "factors": {name: list(levels) for name, levels in campaign.factors.items()},
         "exclude": [dict(levels) for levels in campaign.exclude],
         "baseline": None if campaign.baseline is None else dict(campaign.baseline),
+        "known_good": None if campaign.known_good is None else dict(campaign.known_good),
         "workload": campaign.workload.model_dump(mode="json"),
         "schedule": campaign.schedule.model_dump(mode="json"),
         "corrupt": sorted(campaign.corrupt),
@@ -41,7 +55,7 @@ def run_key(campaign: Campaign, arm: Arm, block: int) -> str:
     """Says within one campaign that a run is the one that is due: same arm, workload and block."""
     return _digest(
         {
-            "levels": {factor: level_text(level) for factor, level in arm.levels.items()},
+            "levels": _as_text(arm.levels),
             "sessions": arm.sessions,
             "workload": campaign.workload.model_dump(mode="json", exclude={"sessions"}),
             "stop": campaign.stop,
@@ -58,7 +72,13 @@ def _hypothesis_definition(hypothesis: Hypothesis) -> dict[str, Any]:
         "versus": dict(hypothesis.versus),
         "predict": str(hypothesis.predict),
         "tolerate": hypothesis.tolerate,
+        "goal": str(hypothesis.goal),
+        "predicted_rate": hypothesis.predicted_rate,
     }
+
+
+def _as_text(levels: Levels) -> dict[str, str]:
+    return {factor: level_text(level) for factor, level in levels.items()}
 
 
 def _digest(value: Mapping[str, Any]) -> str:

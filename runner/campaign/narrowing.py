@@ -17,19 +17,19 @@ def narrow_campaign(
 ) -> Campaign:
     """Keeps of each factor in `chosen` the levels named there, and the others whole.
 
-    A hypothesis or a baseline whose arm is gone is dropped. Raises UsageError for a factor or level
-    that the file does not list, and where no arm is left.
+    A hypothesis, a baseline or a known-good arm that is gone is dropped. Raises UsageError for a
+    factor or level that the file does not list, and where no arm is left.
     """
     factors = {name: _kept(campaign, name, chosen) for name in campaign.factors}
     for name in chosen.keys() - factors.keys():
         raise UsageError(f"{campaign.name} has no factor {name}; it has: {', '.join(factors)}")
     if next(kept_choices(factors, campaign.exclude), None) is None:
         raise UsageError(f"{campaign.name}: its exclusions leave no arm of the chosen levels")
-    baseline = campaign.baseline
     return replace(
         campaign,
         factors=factors,
-        baseline=baseline if baseline is not None and _has(factors, baseline) else None,
+        baseline=_if_kept(factors, campaign.baseline),
+        known_good=_if_kept(factors, campaign.known_good),
         schedule=_reordered(campaign.schedule, order_seed),
         hypotheses=tuple(each for each in campaign.hypotheses if _is_testable(factors, each)),
     )
@@ -57,6 +57,10 @@ def _reordered(schedule: Schedule, order_seed: int | None) -> Schedule:
     if order_seed < 0:
         raise UsageError(f"an order seed is a whole number from 0, not {order_seed}")
     return schedule.model_copy(update={"order_seed": order_seed})
+
+
+def _if_kept(factors: Factors, levels: Levels | None) -> Levels | None:
+    return levels if levels is not None and _has(factors, levels) else None
 
 
 def _has(factors: Factors, levels: Levels) -> bool:

@@ -6,7 +6,7 @@ from math import isnan
 
 from runner.campaign.campaign import Arm, Hypothesis, PlannedRun, RestartPolicy
 from runner.campaign.plan import CostAssumptions, Plan
-from runner.campaign.prediction import CORRUPT, Comparison, Prediction
+from runner.campaign.prediction import CORRUPT, Comparison
 from runner.campaign.stack_file import Stack
 from runner.errors import UsageError
 from runner.evidence.decision_rule import DecisionRule
@@ -125,10 +125,10 @@ def _assess(
         runs_before=before.clusters,
         sessions=min(MOST_SESSIONS_A_RUN, after.sessions_a_cluster, before.sessions_a_cluster),
         before_rate=assumptions.before_rate,
-        after_rate=_predicted_rate(hypothesis.predict, sessions=after.sessions),
+        after_rate=_predicted_rate(hypothesis, sessions=after.sessions),
         rho=assumptions.icc,
     )
-    rule = DecisionRule(p_max=hypothesis.tolerate)
+    rule = DecisionRule(p_max=hypothesis.tolerate, claim=hypothesis.goal)
     assessment = assess_plan(plan, rule=rule)
     return HypothesisPlan(
         hypothesis=hypothesis,
@@ -141,11 +141,13 @@ def _assess(
     )
 
 
-def _predicted_rate(prediction: Prediction, *, sessions: int) -> float:
-    """The highest rate that the criterion on corruption allows; 0 without one."""
+def _predicted_rate(hypothesis: Hypothesis, *, sessions: int) -> float:
+    """As it was predicted, or the highest that the criterion on corruption allows; else 0."""
+    if hypothesis.predicted_rate is not None:
+        return hypothesis.predicted_rate
     limits = [
         each.limit - (each.comparison is Comparison.BELOW)
-        for each in prediction.criteria
+        for each in hypothesis.predict.criteria
         if each.name == CORRUPT
     ]
     return min(1.0, min(limits, default=0) / sessions)

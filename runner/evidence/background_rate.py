@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runner.evidence.clustered_limits import clustered_upper_limit, probability_at_least
+from runner.evidence.number_words import of_text, share_text
 from runner.evidence.run_rate_test import Cluster
 
 
@@ -21,6 +22,22 @@ class BackgroundRate:
     @property
     def rate(self) -> float:
         return self.k / self.n
+
+
+def background_sentence(name: str, background: BackgroundRate | str) -> str:
+    """`background` as text says why the arm gives none."""
+    if isinstance(background, str):
+        return f"The background is taken as zero: {background}."
+    if background.k == 0:
+        return (
+            f"The background is zero: {of_text(0, background.n)} sessions of the known-good arm "
+            f"{name} were corrupt."
+        )
+    return (
+        f"Background: {of_text(background.k, background.n)} sessions of the known-good arm {name} "
+        f"were corrupt ({share_text(background.rate)}). A criterion on corruption fails only where "
+        "as many are improbable at that rate."
+    )
 
 
 def background_of(known_good: Sequence[Cluster], *, rho: float) -> BackgroundRate:

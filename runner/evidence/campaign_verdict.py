@@ -17,6 +17,7 @@ from runner.evidence.clean_surplus import compare_without_surplus
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.criteria import CriterionResult, CriterionState, check_criteria
 from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.direction_strength import DirectionP, direction_p
 from runner.evidence.multiplicity import holm
 from runner.evidence.next_experiment import (
     DEFAULT_HISTORICAL_RATE,
@@ -26,6 +27,7 @@ from runner.evidence.next_experiment import (
     sessions_to_reproduce,
 )
 from runner.evidence.run_rate_test import Cluster
+from runner.evidence.stopping import ends_at_first_corrupt
 from runner.evidence.uncompared_arms import BASIS as UNCOMPARED_BASIS
 from runner.evidence.uncompared_arms import uncompared_arms
 from runner.evidence.verdict_caveats import (
@@ -35,7 +37,6 @@ from runner.evidence.verdict_caveats import (
     caveats_of_numbers,
 )
 from runner.evidence.verdict_decision import (
-    AdjustedP,
     Decision,
     ReasonCode,
     decide,
@@ -46,6 +47,7 @@ from runner.evidence.verdict_record import inputs_of
 from runner.evidence.verdict_validity import (
     Doubt,
     invalidities,
+    is_cut_short,
     launches_of,
     missing_runs,
 )
@@ -104,23 +106,38 @@ def judge_hypothesis(question: Question) -> CampaignVerdict:
 
 
 def judge_campaign(questions: Mapping[str, Question]) -> dict[str, CampaignVerdict]:
-    """All hypotheses of a campaign; p-values of direction are adjusted for their number (Holm)."""
+    """All hypotheses of a campaign; p-values of direction are adjusted for their number (Holm).
+
+    The registered ones among themselves: what was written down later weakens none of them, and is
+    adjusted for all.
+    """
     p_values = {
-        key: (comparison.p_lower, comparison.p_higher)
+        key: direction_p(comparison, rule=question.rule)
         for key, question in questions.items()
         for comparison in [_comparison(question)]
         if comparison is not None
     }
-    lower = holm([p for p, _ in p_values.values()])
-    higher = holm([p for _, p in p_values.values()])
+    registered = {key for key, question in questions.items() if question.rule.is_registered}
     adjusted = {
-        key: AdjustedP(*pair)
-        for key, pair in zip(p_values, zip(lower, higher, strict=True), strict=True)
+        **_holm_adjusted(p_values),
+        **_holm_adjusted({key: p for key, p in p_values.items() if key in registered}),
     }
     return {
-        key: _judged(question, adjusted=adjusted.get(key), hypotheses=len(questions))
+        key: _judged(
+            question,
+            adjusted=adjusted.get(key),
+            hypotheses=len(registered) if key in registered else len(questions),
+        )
         for key, question in questions.items()
     }
+
+
+def _holm_adjusted(p_values: Mapping[str, DirectionP]) -> dict[str, DirectionP]:
+    """Those that were compared with nothing have none, and make no claim either."""
+    lower = holm([p.lower for p in p_values.values()])
+    higher = holm([p.higher for p in p_values.values()])
+    pairs = zip(lower, higher, strict=True)
+    return {key: DirectionP(*pair) for key, pair in zip(p_values, pairs, strict=True)}
 
 
 def checked_criteria(question: Question) -> tuple[CriterionResult, ...]:
@@ -148,12 +165,18 @@ def checked_criteria(question: Question) -> tuple[CriterionResult, ...]:
     )
 
 
-def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) -> CampaignVerdict:
+def _judged(question: Question, *, adjusted: DirectionP | None, hypotheses: int) -> CampaignVerdict:
     arm, versus, rule, setting = question.arm, question.versus, question.rule, question.setting
     criteria = checked_criteria(question)
     doubts = (
         *invalidities(arm, versus, setting=setting),
-        *missing_runs(arm, versus, setting=setting, rule=rule),
+        *missing_runs(
+            arm,
+            versus,
+            setting=setting,
+            rule=rule,
+            criterion_failed=any(each.state is CriterionState.FAILED for each in criteria),
+        ),
     )
     caveats = caveats_of(arm, versus, rule=rule, setting=setting, hypotheses=hypotheses)
     comparison = None if doubts else _comparison(question)
@@ -163,10 +186,22 @@ def _judged(question: Question, *, adjusted: AdjustedP | None, hypotheses: int) 
         comparison,
         criteria,
         rule=rule,
-        is_stopped_early=setting.ended_by_rule and comparison.after.corrupt > 0,
+        is_stopped_early=_is_stopped_early(question),
         adjusted=adjusted,
     )
     return _of_decision(question, criteria, comparison, decision, caveats)
+
+
+def _is_stopped_early(question: Question) -> bool:
+    """Whether a run may have been cut short where it was corrupt or wedged: it has no usable rate.
+
+    Also where the first corrupt session was the last of its run: its rule let no more be counted.
+    """
+    arm, versus, setting = question.arm, question.versus, question.setting
+    if any(is_cut_short(run, setting) for run in (*arm.done, *versus.done)):
+        return True
+    may_end = setting.ended_by_rule and ends_at_first_corrupt(question.prediction, question.rule)
+    return may_end and arm.counts.corrupt > 0
 
 
 def _of_decision(

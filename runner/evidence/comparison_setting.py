@@ -14,6 +14,7 @@ class ComparisonSetting:
     are one cluster; a run without an entry had its own. `order`: labels as the runs were started.
     `sessions_planned`: how many each run was to have. `historical_rate`: what the fault was seen
     at before, for planning. `ended_by_rule`: the stop rule, not an accident, left runs undone.
+    `background`: the sentence on the known-good arm, where one was named.
     """
 
     scope: str = ""
@@ -26,6 +27,7 @@ class ComparisonSetting:
     is_versus_concurrent: bool = True
     ended_by_rule: bool = False
     historical_rate: float | None = None
+    background: str = ""
     each_run: RunCost | None = None
 
 

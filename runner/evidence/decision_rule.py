@@ -8,11 +8,19 @@ from runner.evidence.session_correlation import DECLARED_FOR_SINGLE_RUNS, FLOOR_
 
 
 class Ending(StrEnum):
-    """What ended the runs: the plan, the first corrupt session, or the answer itself."""
+    """What ended the runs: the plan, the first corrupt session, the answer itself, or a look that
+    was planned.
+    """
 
     FIXED = "fixed"
     FIRST_CORRUPT = "first_corrupt"
     DECIDED = "decided"
+    TWO_LOOKS = "two_looks"
+
+    @property
+    def cuts_runs(self) -> bool:
+        """Whether it may end a run before all its sessions were played."""
+        return self in (Ending.FIRST_CORRUPT, Ending.DECIDED)
 
 
 ELIMINATION_ALTERNATIVES = ((0.01, 0.15), (0.01, 0.10))
@@ -38,7 +46,7 @@ class DecisionRule:
     rho_single: float = DECLARED_FOR_SINGLE_RUNS
     rho_max: float = 0.05  # what the run-block process stays valid for
     alternatives: tuple[tuple[float, float], ...] = ELIMINATION_ALTERNATIVES  # of that process
-    hypotheses: int = 1  # how many of a campaign share the risk of that process
+    hypotheses: int = 1  # how many of a campaign share the risk of a false direction
     silent_tolerated: float = 0.05
     silent_refused: float = 0.2
 
@@ -46,6 +54,11 @@ class DecisionRule:
     def alpha_of_direction(self) -> float:
         """One-sided. Without a registered prediction either side could have been claimed."""
         return self.alpha if self.is_registered else self.alpha / 2
+
+    @property
+    def alpha_to_stop(self) -> float:
+        """Where runs may end: shared evenly, so that no later answer can take the stop back."""
+        return self.alpha_of_direction / self.hypotheses
 
     @property
     def direction_bar(self) -> float:

@@ -9,6 +9,7 @@ from runner.evidence.arm_comparison import (
 )
 from runner.evidence.clustered_difference import clustered_difference
 from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.direction_strength import direction_e_values, direction_p
 from runner.evidence.number_words import (
     confidence_text,
     e_text,
@@ -18,7 +19,7 @@ from runner.evidence.number_words import (
     rho_text,
     share_text,
 )
-from runner.evidence.verdict_decision import Decision, ReasonCode, direction_e_values
+from runner.evidence.verdict_decision import Decision, ReasonCode
 
 
 def direction_sentence(
@@ -53,6 +54,9 @@ def _shown(comparison: ArmComparison, *, rule: DecisionRule, lower: bool) -> str
     if rule.ending is Ending.DECIDED:
         return e_text(direction_e_values(comparison, rule=rule)[0 if lower else 1])
     p = p_text(comparison.p_lower if lower else comparison.p_higher)
+    if rule.ending is Ending.TWO_LOOKS:
+        both = direction_p(comparison, rule=rule)
+        p = f"{p_text(both.lower if lower else both.higher)} over both planned looks"
     if comparison.tipping is not None:
         return f"{p} at ICC {rho_text(comparison.rho)}"
     after, before = comparison.after, comparison.before
@@ -101,7 +105,8 @@ def _unclear(
             f"{e_text(lower)} for fewer, {e_text(higher)} for more, of {rule.direction_bar:.0f}"
         )
     else:
-        lower, higher = comparison.p_lower, comparison.p_higher
+        p = direction_p(comparison, rule=rule)
+        lower, higher = p.lower, p.higher
         strength = f"{p_text(lower)} for fewer, {p_text(higher)} for more"
     return f"No change shown: {rates} corrupt ({strength}).{_single_run(comparison)}"
 

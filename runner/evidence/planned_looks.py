@@ -32,6 +32,23 @@ class LookResult:
 TWO_LOOKS = (Look(runs=2, alpha=0.02), Look(runs=4, alpha=0.03))
 
 
+def looks_p(
+    first: Sequence[Cluster],
+    second: Sequence[Cluster],
+    *,
+    rho: float,
+    looks: Sequence[Look] = TWO_LOOKS,
+) -> float:
+    """One p-value for all looks that could be taken: each look's, weighed by its share of alpha.
+
+    It is at most alpha exactly where a look found the first arm lower (weighted Bonferroni), and 1
+    before the first look.
+    """
+    alpha = sum(look.alpha for look in looks)
+    taken = looks_taken(first, second, rho=rho, looks=looks)
+    return min([1.0, *(each.p * alpha / each.look.alpha for each in taken)])
+
+
 def looks_taken(
     first: Sequence[Cluster],
     second: Sequence[Cluster],

@@ -12,9 +12,11 @@ from runner.evidence.arm_evidence import ArmEvidence
 from runner.evidence.block_permutation import pair_by_block, permutation_less
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.early_end_words import early_end_sentence
 from runner.evidence.elimination_process import wedge_rate_limit
 from runner.evidence.lower_rate import LowerRateMethod
 from runner.evidence.number_words import counted_text, p_text, rho_text, share_text
+from runner.evidence.planned_looks import TWO_LOOKS
 from runner.evidence.run_rate_test import Cluster
 from runner.evidence.verdict_decision import Decision
 
@@ -27,6 +29,7 @@ class CaveatKind(StrEnum):
     HISTORICAL_CONTROL = "historical_control"
     SHARED_LAUNCHES = "shared_launches"
     RUNS_DIFFER = "runs_differ"
+    BACKGROUND = "background"
     STOPPED_EARLY = "stopped_early"
     SHUFFLED_BLOCKS = "shuffled_blocks"
     MOSTLY_SILENT = "mostly_silent"
@@ -67,6 +70,7 @@ def caveats_of(
     """Those that hold whatever the numbers are."""
     return (
         *_of_the_plan(rule, setting, hypotheses=hypotheses),
+        *_of_the_end(arm, versus, rule, setting),
         *_of_the_order(arm, versus, setting),
         *_of_the_runs(arm),
         *_of_the_runs(versus),
@@ -95,6 +99,12 @@ def basis_sentence(comparison: ArmComparison, *, rule: DecisionRule) -> str:
             f"Basis: {runs}; e-values by run pairs, valid for any ICC up to "
             f"{rho_text(rule.rho_max)}; ICC {rho} {assumed} for the limit."
         )
+    if rule.ending is Ending.TWO_LOOKS:
+        return (
+            f"Basis: {runs}; two looks, planned after {_looks_text()}, each with the larger "
+            f"p-value of Boschloo's test on sessions and the t test on run rates; ICC {rho} "
+            f"{assumed} for the limit."
+        )
     if comparison.method is LowerRateMethod.CORRELATED_SESSIONS:
         return (
             f"Basis: {runs}; with one run in an arm run-to-run variation cannot be measured, ICC "
@@ -109,6 +119,10 @@ def basis_sentence(comparison: ArmComparison, *, rule: DecisionRule) -> str:
         f"Basis: {runs}; the larger p-value of Boschloo's test on sessions and the t test on run "
         f"rates; ICC {rho} {assumed} for the limit."
     )
+
+
+def _looks_text() -> str:
+    return " and ".join(f"{look.runs} runs an arm at {look.alpha:g}" for look in TWO_LOOKS)
 
 
 def _of_the_plan(
@@ -131,11 +145,16 @@ def _of_the_plan(
             "The arm compared with ran in another campaign: a historical control. One concurrent "
             "control run is needed.",
         )
-    if setting.ended_by_rule:
-        yield Caveat(
-            CaveatKind.STOPPED_EARLY,
-            "The stop rule ended the runs; a run that it cut short gives no usable rate.",
-        )
+    if setting.background:
+        yield Caveat(CaveatKind.BACKGROUND, setting.background)
+
+
+def _of_the_end(
+    arm: ArmEvidence, versus: ArmEvidence, rule: DecisionRule, setting: ComparisonSetting
+) -> Iterator[Caveat]:
+    sentence = early_end_sentence(arm, versus, rule=rule, setting=setting)
+    if sentence:
+        yield Caveat(CaveatKind.STOPPED_EARLY, sentence)
 
 
 def _of_the_order(

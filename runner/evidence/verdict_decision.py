@@ -16,11 +16,11 @@ from db.vocabulary import (
     OutcomeClass,
 )
 from runner.campaign.prediction import CORRUPT, SILENT, WEDGES, Criterion
-from runner.evidence.arm_comparison import ArmComparison, worst_case_pairs
+from runner.evidence.arm_comparison import ArmComparison
 from runner.evidence.clustered_limits import clustered_lower_limit
 from runner.evidence.criteria import CriterionResult, CriterionState
-from runner.evidence.decision_rule import ClaimKind, DecisionRule, Ending
-from runner.evidence.run_block_process import RunPair, run_block_e_value
+from runner.evidence.decision_rule import ClaimKind, DecisionRule
+from runner.evidence.direction_strength import DirectionP, direction_p
 
 
 class ReasonCode(StrEnum):
@@ -53,23 +53,17 @@ class Decision:
     codes: tuple[ReasonCode, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AdjustedP:
-    """P-values of the direction as adjusted for the other hypotheses of the campaign."""
-
-    lower: float
-    higher: float
-
-
 def decide(
     comparison: ArmComparison,
     criteria: Sequence[CriterionResult],
     *,
     rule: DecisionRule,
     is_stopped_early: bool = False,
-    adjusted: AdjustedP | None = None,
+    adjusted: DirectionP | None = None,
 ) -> Decision:
-    """`is_stopped_early`: the first corrupt session ended a run, so that its rate is no rate."""
+    """`is_stopped_early`: a run was cut short, so that its rate is no rate. `adjusted`: the
+    p-values of direction as adjusted for the other hypotheses of the campaign.
+    """
     elimination, elimination_codes = _elimination(comparison, criteria, rule=rule)
     direction, direction_codes = _direction(
         comparison, rule=rule, is_stopped_early=is_stopped_early, adjusted=adjusted
@@ -86,21 +80,6 @@ def decide(
             *([ReasonCode.SILENCE_ROSE] if worse else []),
         ),
     )
-
-
-def direction_e_values(comparison: ArmComparison, *, rule: DecisionRule) -> tuple[float, float]:
-    """Of "lower" and of "higher" by run pairs, in the worst case against each."""
-    pairs = worst_case_pairs(comparison.after, comparison.before)
-    reverse = worst_case_pairs(comparison.before, comparison.after)
-    lower, higher = (
-        run_block_e_value(
-            [RunPair(*a, *b) for a, b in each],
-            alternatives=rule.alternatives,
-            rho_max=rule.rho_max,
-        )
-        for each in (pairs, reverse)
-    )
-    return lower, higher
 
 
 def _elimination(
@@ -139,19 +118,15 @@ def _direction(
     *,
     rule: DecisionRule,
     is_stopped_early: bool,
-    adjusted: AdjustedP | None,
+    adjusted: DirectionP | None,
 ) -> tuple[Direction, tuple[ReasonCode, ...]]:
     if is_stopped_early:
         return Direction.UNCLEAR, (ReasonCode.DIRECTION_STOPPED_EARLY,)
     alpha = rule.alpha_of_direction
-    if rule.ending is Ending.DECIDED:
-        lower, higher = (e >= rule.direction_bar for e in direction_e_values(comparison, rule=rule))
-    else:
-        p = adjusted or AdjustedP(comparison.p_lower, comparison.p_higher)
-        lower, higher = p.lower <= alpha, p.higher <= alpha
-    if lower:
+    p = adjusted or direction_p(comparison, rule=rule)
+    if p.lower <= alpha:
         return Direction.LOWER, ()
-    if higher:
+    if p.higher <= alpha:
         return Direction.HIGHER, ()
     return Direction.UNCLEAR, (_why_unclear(comparison, rule=rule),)
 

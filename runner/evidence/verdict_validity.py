@@ -8,6 +8,7 @@ from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule, Ending
 from runner.evidence.silent_sessions import LaunchCounts
+from runner.evidence.stopping import advice_at_look
 from runner.evidence.verdict_decision import ReasonCode
 
 
@@ -27,15 +28,28 @@ def invalidities(
 
 
 def missing_runs(
-    arm: ArmEvidence, versus: ArmEvidence, *, setting: ComparisonSetting, rule: DecisionRule
+    arm: ArmEvidence,
+    versus: ArmEvidence,
+    *,
+    setting: ComparisonSetting,
+    rule: DecisionRule,
+    criterion_failed: bool = False,
 ) -> tuple[Doubt, ...]:
     """None where the stop rule left them undone, unless an arm has no session at all."""
-    is_excused = setting.ended_by_rule and (rule.ending is Ending.DECIDED or arm.counts.corrupt > 0)
+    is_excused = setting.ended_by_rule and _may_be_over(
+        arm, versus, setting, rule, criterion_failed=criterion_failed
+    )
     return tuple(
         Doubt(ReasonCode.RUNS_MISSING, _missing_text(each))
         for each in (arm, versus)
         if (each.missing and not is_excused) or not has_sessions(each)
     )
+
+
+def is_cut_short(run: RunEvidence, setting: ComparisonSetting) -> bool:
+    """Whether it has fewer sessions than were planned, by the stop rule or at its wedge."""
+    planned = setting.sessions_planned.get(run.label)
+    return planned is not None and run.counts.all + run.counts.harness_errors < planned
 
 
 def has_sessions(arm: ArmEvidence) -> bool:
@@ -55,6 +69,32 @@ def launches_of(arm: ArmEvidence, *, setting: ComparisonSetting) -> tuple[Launch
         )
         for runs in grouped.values()
     )
+
+
+def _may_be_over(
+    arm: ArmEvidence,
+    versus: ArmEvidence,
+    setting: ComparisonSetting,
+    rule: DecisionRule,
+    *,
+    criterion_failed: bool,
+) -> bool:
+    """Whether the rule would have left runs undone on this evidence.
+
+    E-values may be read at any time, so that nothing need be excused there.
+    """
+    if rule.ending is Ending.DECIDED:
+        return True
+    if rule.ending is not Ending.TWO_LOOKS:
+        return arm.counts.corrupt > 0
+    advice = advice_at_look(
+        launches_of(arm, setting=setting),
+        launches_of(versus, setting=setting),
+        rule=rule,
+        wedges=arm.wedges if arm.wedges_are_known else None,
+        criterion_failed=criterion_failed,
+    )
+    return advice is not None
 
 
 def _invalidities(
@@ -86,7 +126,7 @@ def _adds_up(run: RunEvidence, setting: ComparisonSetting) -> bool:
     ended = run.counts.all + run.counts.harness_errors
     if planned is None or ended == planned:
         return True
-    return setting.ended_by_rule and ended < planned
+    return ended < planned and (setting.ended_by_rule or RunFlag.ENDED_AT_WEDGE in run.flags)
 
 
 def _missing_text(arm: ArmEvidence) -> str:

@@ -1,22 +1,31 @@
 """A stored campaign as evidence: its arms' runs, and how they were made. It decides nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from db.campaigns import find_campaign
 from db.identifiers import IdKind, format_id
-from db.reads.campaigns import ArmFacts, arms
+from db.reads.campaigns import ArmFacts, VerdictFacts, arms, verdicts
 from db.reads.runs import RunCounts, run_proof, runs
 from db.store import Store
 from db.tables import CampaignRow
-from db.vocabulary import RunState
+from db.vocabulary import ClaimKind, RunState
 from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
+from runner.evidence.background_rate import BackgroundRate, background_of, background_sentence
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.counts import counted
-from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.decision_rule import ELIMINATION_ALTERNATIVES, DecisionRule, Ending
+from runner.evidence.number_words import counted_text
+from runner.evidence.run_block_process import DEFAULT_ALTERNATIVES
 from runner.evidence.run_cost import RunCost
+from runner.evidence.run_rate_test import Cluster
+from runner.evidence.session_correlation import FLOOR_OF_REPEATED_RUNS
+from runner.evidence.verdict_validity import invalidities, launches_of
+
+LEAST_BACKGROUND_SESSIONS = 59
+"""As many as exclude a rate of 5 % where none is corrupt: fewer vouch for no background."""
 
 _SECOND_US = 1_000_000
 
@@ -27,6 +36,7 @@ class CampaignEvidence:
 
     campaign: CampaignRow
     arms: tuple[ArmFacts, ...]
+    hypotheses: tuple[VerdictFacts, ...]
     runs: tuple[RunCounts, ...]
     unproven: dict[int, tuple[str, ...]]
 
@@ -41,13 +51,59 @@ class CampaignEvidence:
     def arm(self, arm_id: int) -> ArmFacts:
         return next(arm for arm in self.arms if arm.id == arm_id)
 
-    def rule(self, *, p_max: float) -> DecisionRule:
-        """The hypothesis was hashed with the campaign before its first run: it is registered."""
-        return DecisionRule(p_max=p_max, ending=self.ending)
+    def rule(self, hypothesis: VerdictFacts) -> DecisionRule:
+        """As it was registered. A later hypothesis shares its risk with all, not only with those
+        that were registered.
+        """
+        goal = ClaimKind(hypothesis.goal)
+        return DecisionRule(
+            p_max=hypothesis.tolerate,
+            claim=goal,
+            ending=self.ending,
+            is_registered=hypothesis.is_registered,
+            predicted_rate=hypothesis.predicted_rate,
+            background=self.background_rate(hypothesis),
+            alternatives=(
+                DEFAULT_ALTERNATIVES if goal is ClaimKind.REDUCE else ELIMINATION_ALTERNATIVES
+            ),
+            hypotheses=sum(
+                each.is_registered or not hypothesis.is_registered for each in self.hypotheses
+            ),
+        )
+
+    def background_rate(self, hypothesis: VerdictFacts) -> float:
+        """Of the known-good arm; 0 without one, and while its runs cannot vouch for a rate."""
+        background = self.background(hypothesis)
+        return background.rate if isinstance(background, BackgroundRate) else 0.0
+
+    def background(self, hypothesis: VerdictFacts) -> BackgroundRate | str | None:
+        """Why there is none, where its arm cannot give one."""
+        arm_id = hypothesis.known_good_arm_id
+        if arm_id is None:
+            return None
+        known_good = self.of_arm(arm_id)
+        setting = self.setting(arm_id, arm_id)
+        doubts = [doubt.text for doubt in invalidities(known_good, known_good, setting=setting)]
+        if doubts:
+            return doubts[0]
+        launches = launches_of(known_good, setting=setting)
+        clusters = [Cluster(each.corrupt, each.evidence) for each in launches if each.evidence]
+        sessions = sum(each.n for each in clusters)
+        if sessions < LEAST_BACKGROUND_SESSIONS:
+            return f"{counted_text(sessions, 'session')} of {known_good.name} gave evidence"
+        return background_of(clusters, rho=FLOOR_OF_REPEATED_RUNS)
 
     @property
     def ending(self) -> Ending:
         return Ending(self.campaign.definition.get("stop", Ending.FIXED))
+
+    def setting_of(self, hypothesis: VerdictFacts) -> ComparisonSetting:
+        """How the runs of its two arms were made, and against which background it is judged."""
+        background, arm_id = self.background(hypothesis), hypothesis.known_good_arm_id
+        setting = self.setting(hypothesis.arm_id, hypothesis.versus_arm_id)
+        if background is None or arm_id is None:
+            return setting
+        return replace(setting, background=background_sentence(self.arm(arm_id).name, background))
 
     def setting(self, arm_id: int, versus_id: int) -> ComparisonSetting:
         """How the two arms' runs were made."""
@@ -98,6 +154,7 @@ def gather_evidence(store: Store, campaign_id: int) -> CampaignEvidence:
         return CampaignEvidence(
             campaign=campaign,
             arms=tuple(arms(connection, [campaign_id])),
+            hypotheses=tuple(verdicts(connection, [campaign_id])),
             runs=tuple(stored),
             unproven={
                 run_id: _unproven(proof.verification)

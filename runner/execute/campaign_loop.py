@@ -166,8 +166,8 @@ async def _run_all(
 
 
 def _is_settled(run: RunOfCampaign, setting: RunSetting, campaign_id: int) -> bool:
-    """Whether `stop: decided` spares this run; the reason and its price are told."""
-    if setting.campaign.stop is not StopRule.DECIDED:
+    """Whether the stop rule spares this run; the reason and its price are told."""
+    if setting.campaign.stop not in (StopRule.DECIDED, StopRule.TWO_LOOKS):
         return False
     advice = settled_arm(setting.store, campaign_id, run.arm.position)
     if advice is not None:

@@ -3,7 +3,7 @@
 from db.campaigns import NewArm, NewCampaign, NewHypothesis, RegisteredCampaign
 from db.runs import DueRun
 from runner.campaign.campaign import Arm, Campaign, Hypothesis, Levels
-from runner.campaign.definition import definition_key, definition_of
+from runner.campaign.definition import definition_key, definition_of, hypothesis_key
 from runner.campaign.matrix import expand_arms, matches
 from runner.campaign.schedule import schedule_runs
 from runner.campaign.stack_file import Stack
@@ -24,7 +24,7 @@ def new_campaign(campaign: Campaign, stack: Stack) -> NewCampaign:
         corrupt_outcomes=campaign.corrupt,
         code_version=own_version(),
         arms=[_new_arm(arm) for arm in arms],
-        hypotheses=[_new_hypothesis(each, arms) for each in campaign.hypotheses],
+        hypotheses=[_new_hypothesis(each, campaign, arms) for each in campaign.hypotheses],
     )
 
 
@@ -55,7 +55,10 @@ def _new_arm(arm: Arm) -> NewArm:
     )
 
 
-def _new_hypothesis(hypothesis: Hypothesis, arms: tuple[Arm, ...]) -> NewHypothesis:
+def _new_hypothesis(
+    hypothesis: Hypothesis, campaign: Campaign, arms: tuple[Arm, ...]
+) -> NewHypothesis:
+    known_good = campaign.known_good
     return NewHypothesis(
         slug=hypothesis.id,
         claim=hypothesis.claim,
@@ -63,6 +66,10 @@ def _new_hypothesis(hypothesis: Hypothesis, arms: tuple[Arm, ...]) -> NewHypothe
         versus_position=_position(hypothesis.versus, arms),
         predict=str(hypothesis.predict),
         tolerate=hypothesis.tolerate,
+        goal=hypothesis.goal,
+        predicted_rate=hypothesis.predicted_rate,
+        known_good_position=None if known_good is None else _position(known_good, arms),
+        definition_key=hypothesis_key(hypothesis, known_good),
     )
 
 

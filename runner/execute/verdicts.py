@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from db.campaigns import NewVerdict, record_verdict
-from db.reads.campaigns import VerdictFacts, verdicts
+from db.reads.campaigns import VerdictFacts
 from db.store import Store
 from runner.campaign.prediction import parse_prediction
 from runner.evidence.campaign_verdict import CampaignVerdict, Question, judge_campaign
@@ -13,6 +13,7 @@ from runner.execute.campaign_evidence import CampaignEvidence, gather_evidence
 
 @dataclass(frozen=True, slots=True)
 class JudgedHypothesis:
+    hypothesis_id: int
     slug: str
     claim: str
     verdict: CampaignVerdict
@@ -21,19 +22,18 @@ class JudgedHypothesis:
 def judge_hypotheses(store: Store, campaign_id: int) -> tuple[JudgedHypothesis, ...]:
     """The verdict on every hypothesis as the runs stand now; a changed one adds a row."""
     judged = reach_verdicts(store, campaign_id)
-    ids = {facts.slug: facts.hypothesis_id for facts in _hypotheses(store, campaign_id)}
     for each in judged:
-        record_verdict(store, ids[each.slug], _new_verdict(each.verdict))
+        record_verdict(store, each.hypothesis_id, _new_verdict(each.verdict))
     return judged
 
 
 def reach_verdicts(store: Store, campaign_id: int) -> tuple[JudgedHypothesis, ...]:
     """As `judge_hypotheses`, and stores nothing."""
     evidence = gather_evidence(store, campaign_id)
-    hypotheses = {facts.slug: facts for facts in _hypotheses(store, campaign_id)}
+    hypotheses = {facts.slug: facts for facts in evidence.hypotheses}
     questions = {slug: question_of(facts, evidence) for slug, facts in hypotheses.items()}
     return tuple(
-        JudgedHypothesis(slug, hypotheses[slug].claim, verdict)
+        JudgedHypothesis(hypotheses[slug].hypothesis_id, slug, hypotheses[slug].claim, verdict)
         for slug, verdict in judge_campaign(questions).items()
     )
 
@@ -43,14 +43,9 @@ def question_of(hypothesis: VerdictFacts, evidence: CampaignEvidence) -> Questio
         prediction=parse_prediction(hypothesis.predict),
         arm=evidence.of_arm(hypothesis.arm_id),
         versus=evidence.of_arm(hypothesis.versus_arm_id),
-        rule=evidence.rule(p_max=hypothesis.tolerate),
-        setting=evidence.setting(hypothesis.arm_id, hypothesis.versus_arm_id),
+        rule=evidence.rule(hypothesis),
+        setting=evidence.setting_of(hypothesis),
     )
-
-
-def _hypotheses(store: Store, campaign_id: int) -> list[VerdictFacts]:
-    with store.session() as session:
-        return verdicts(session.connection(), [campaign_id])
 
 
 def _new_verdict(verdict: CampaignVerdict) -> NewVerdict:

@@ -264,6 +264,58 @@ def test_a_mistake_is_named_with_its_place_and_what_is_allowed(
     assert error_of(spoiled(CAMPAIGN, old, new)).startswith(f"file.yaml:{error}")
 
 
+FP8 = "{keys: fp8, cache: on, pool: fp8-sized, concurrency: 80}"
+
+
+def test_a_claim_says_what_would_count_and_against_which_background() -> None:
+    text = spoiled(CAMPAIGN, "workload:\n", f"known_good: {FP8}\nworkload:\n")
+    text = spoiled(text, "versus: baseline", "goal: reduce\n    predicted_rate: 0.06")
+
+    loaded = campaign(text)
+
+    assert loaded.known_good == {
+        "keys": "fp8",
+        "cache": "on",
+        "pool": "fp8-sized",
+        "concurrency": 80,
+    }
+    assert (loaded.hypotheses[0].goal, loaded.hypotheses[0].predicted_rate) == ("reduce", 0.06)
+    assert (campaign().hypotheses[0].goal, campaign().known_good) == ("eliminate", None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("versus: baseline", "goal: reduce", "a claim to reduce says to which corrupt rate"),
+        ("versus: baseline", "predicted_rate: 0.1", "only a claim with `goal: reduce` has"),
+        ("versus: baseline", "goal: shrink", "found shrink; allowed: eliminate, reduce, cause"),
+        (
+            "workload:\n",
+            "known_good: {keys: bf16, cache: on, pool: fp8-sized, concurrency: 80}\nworkload:\n",
+            "the known-good arm is the yardstick, it cannot be asked",
+        ),
+        (
+            "workload:\n",
+            "known_good: {keys: fp8, cache: on, pool: dtype-aware, concurrency: 1}\nworkload:\n",
+            "this arm is excluded in line 11",
+        ),
+        ("corrupt: [leak", "stop: two_looks\ncorrupt: [leak", "set schedule.blocks to 4; found 2"),
+    ],
+)
+def test_a_claim_that_cannot_be_meant_is_refused_before_a_run(
+    old: str, new: str, said: str
+) -> None:
+    assert said in error_of(spoiled(CAMPAIGN, old, new))
+
+
+def test_two_planned_looks_take_four_blocks() -> None:
+    text = spoiled(CAMPAIGN, "blocks: 2", "blocks: 4")
+
+    loaded = campaign(spoiled(text, "corrupt: [leak", "stop: two_looks\ncorrupt: [leak"))
+
+    assert loaded.stop is StopRule.TWO_LOOKS
+
+
 def test_a_hypothesis_against_the_baseline_needs_one() -> None:
     lines = [line for line in CAMPAIGN.splitlines() if not line.startswith("baseline:")]
 

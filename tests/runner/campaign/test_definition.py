@@ -2,13 +2,20 @@
 
 import pytest
 
-from runner.campaign.definition import definition_key, definition_of, run_key
+from runner.campaign.definition import definition_key, definition_of, hypothesis_key, run_key
 from runner.campaign.matrix import expand_arms
 from tests.runner.campaign.files import CAMPAIGN, STACK, campaign, spoiled, stack
+
+FP8 = "{keys: fp8, cache: on, pool: fp8-sized, concurrency: 80}"
 
 
 def key_of(campaign_text: str = CAMPAIGN, stack_text: str = STACK) -> str:
     return definition_key(campaign(campaign_text), stack(stack_text))
+
+
+def claim_key_of(campaign_text: str) -> str:
+    loaded = campaign(campaign_text)
+    return hypothesis_key(loaded.hypotheses[0], loaded.known_good)
 
 
 def test_a_key_is_the_same_on_every_machine() -> None:
@@ -47,12 +54,35 @@ def test_what_only_readers_need_changes_no_campaign(old: str, new: str) -> None:
         ("order_seed: 7", "order_seed: 8"),
         ("corrupt: [leak, no_tool]", "corrupt: [leak]"),
         ("corrupt: [leak, no_tool]", "corrupt: [leak, no_tool]\nstop: first_corrupt"),
-        ("corrupt == 0 and wedges == 0", "corrupt == 0"),
-        ("versus: baseline", "tolerate: 0.1"),
     ],
 )
 def test_what_decides_the_evidence_makes_another_campaign(old: str, new: str) -> None:
     assert key_of(spoiled(CAMPAIGN, old, new)) != key_of()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("corrupt == 0 and wedges == 0", "corrupt == 0"),
+        ("versus: baseline", "versus: baseline\n    tolerate: 0.1"),
+        ("versus: baseline", "versus: baseline\n    goal: cause"),
+        ("versus: baseline", "goal: reduce\n    predicted_rate: 0.06"),
+        ("pool: dtype-aware, concurrency: 80", "pool: dtype-aware, concurrency: 1"),
+        ("  - id: pool", "  - id: other"),
+        ("workload:\n", f"known_good: {FP8}\nworkload:\n"),
+    ],
+)
+def test_what_is_claimed_has_a_key_of_its_own_and_decides_no_session(old: str, new: str) -> None:
+    changed = spoiled(CAMPAIGN, old, new)
+
+    assert key_of(changed) == key_of()
+    assert claim_key_of(changed) != claim_key_of(CAMPAIGN)
+
+
+def test_a_claim_in_other_words_is_the_same_claim() -> None:
+    reworded = spoiled(CAMPAIGN, "claim: The pool is the cause.", "claim: So we think.")
+
+    assert claim_key_of(reworded) == claim_key_of(CAMPAIGN)
 
 
 @pytest.mark.parametrize(
