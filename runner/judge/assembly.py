@@ -20,6 +20,7 @@ from runner.judge.chunk_reading import (
 from runner.judge.event_stream import ServerSentEvent
 from runner.judge.flags import Flag
 from runner.judge.json_values import NOT_JSON, JsonObject, parse_json
+from runner.judge.plain_chunk import PlainDelta
 
 _END_OF_STREAM: Final = "[DONE]"
 
@@ -73,6 +74,16 @@ class MessageAssembler:
             self._note(Flag.UNREADABLE_CHUNK)
         return False
 
+    def add_plain(self, delta: PlainDelta) -> None:
+        """A token of the first choice, as `add` would have read it; only before `is_done`."""
+        self._has_choices = True
+        self._choice(0).add_plain(delta)
+
+    @property
+    def is_done(self) -> bool:
+        """[DONE] was read: what comes after it is a fault."""
+        return self._done
+
     def add_chunk(self, chunk: JsonObject, *, event: str = "message") -> bool:
         """Reads one parsed chunk or whole body; true if it carried progress."""
         choices = choices_of(chunk)
@@ -83,7 +94,7 @@ class MessageAssembler:
         for choice in choices:
             index = choice.get("index")
             number = index if isinstance(index, int) else 0
-            self._choices.setdefault(number, _Choice()).add(choice)
+            self._choice(number).add(choice)
         return carries_text(choices)
 
     @property
@@ -108,6 +119,11 @@ class MessageAssembler:
             ends_inside_event=self._ends_inside_event,
             faults=tuple(dict.fromkeys(faults)),
         )
+
+    def _choice(self, number: int) -> "_Choice":
+        if (choice := self._choices.get(number)) is None:
+            choice = self._choices[number] = _Choice()
+        return choice
 
     def _note(self, fault: Flag) -> None:
         if fault not in self._faults:
@@ -135,6 +151,16 @@ class _Choice:
             reason = reason.get("type")
         if reason is not None and reason != "":
             self.finish_reasons.append(reason if isinstance(reason, str) else str(reason))
+
+    def add_plain(self, delta: PlainDelta) -> None:
+        if delta.content:
+            self.content.append(delta.content)
+        if delta.reasoning_content or delta.reasoning:
+            texts = {
+                "reasoning_content": delta.reasoning_content or "",
+                "reasoning": delta.reasoning or "",
+            }
+            self._add_reasoning({name: text for name, text in texts.items() if text})
 
     def faults(self) -> list[Flag]:
         found = []

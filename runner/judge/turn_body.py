@@ -4,7 +4,6 @@ The body's own form decides, not the content type: proxies mislabel both ways.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -12,9 +11,9 @@ from typing import Final
 
 from runner.judge.assembled_message import AssembledMessage
 from runner.judge.assembly import MessageAssembler
-from runner.judge.event_stream import EventStreamDecoder, ServerSentEvent
 from runner.judge.json_values import parse_json
 from runner.judge.record import TurnRecord
+from runner.judge.stream_reading import read_stream
 
 _LEADING_COMMENTS: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?:\s{1,64}|:[^\r\n]{0,4096}(?:[\r\n]+|\Z))*"
@@ -56,7 +55,7 @@ def read_body(record: TurnRecord) -> TurnBody:
         else:
             form = BodyForm.UNREADABLE
     elif form is BodyForm.EVENT_STREAM:
-        progress_at = list(_read_stream(record, assembler))
+        progress_at = read_stream(record, assembler)
     times = [at_s for at_s in progress_at if at_s is not None]
     return TurnBody(
         form=form,
@@ -66,35 +65,6 @@ def read_body(record: TurnRecord) -> TurnBody:
         last_progress_s=times[-1] if times else None,
         longest_gap_s=max((b - a for a, b in pairwise(times)), default=0.0),
     )
-
-
-def _read_stream(record: TurnRecord, assembler: MessageAssembler) -> Iterator[float | None]:
-    """Feeds the assembler; gives the time of each read that carried progress."""
-    decoder = EventStreamDecoder()
-    for at_s, part in _parts(record):
-        events = decoder.feed(part)
-        if _add_all(assembler, events):
-            yield at_s
-    if _add_all(assembler, decoder.close()):
-        yield record.reads[-1][0] if record.reads else None
-
-
-def _add_all(assembler: MessageAssembler, events: list[ServerSentEvent]) -> bool:
-    """Whether any of them carried progress; all are added."""
-    tokens = [assembler.add(event) for event in events]
-    return any(tokens)
-
-
-def _parts(record: TurnRecord) -> Iterator[tuple[float | None, bytes]]:
-    if not record.reads:
-        yield None, record.body
-        return
-    start = 0
-    for at_s, bytes_so_far in record.reads:
-        end = max(start, min(bytes_so_far, len(record.body)))
-        yield at_s, record.body[start:end]
-        start = end
-    yield record.reads[-1][0], record.body[start:]
 
 
 def _form_of(body: bytes) -> BodyForm:
