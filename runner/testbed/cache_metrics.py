@@ -37,6 +37,16 @@ class CacheMetrics:
         self._copied("load_back", n_pages, n_bytes)
         self._registry.add("testbed:load_backs_total")
 
+    def races_lost(self, count: int) -> None:
+        """Layers that were read before their index keys had come back."""
+        if count:
+            self._registry.add("testbed:races_lost_total", count)
+
+    def late_copies(self, count: int) -> None:
+        """Index keys that came back into a page of another owner."""
+        if count:
+            self._registry.add("testbed:late_copies_total", count)
+
     def backed_up(self, *, n_pages: int, n_bytes: int) -> None:
         self._copied("hicache_backup", n_pages, n_bytes)
 

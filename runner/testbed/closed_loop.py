@@ -19,6 +19,8 @@ from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
 from runner.testbed.unified_engine import UnifiedEngine
 
+_AUDIT_COUNTERS = ("load_backs", "races_lost", "late_copies", "late_page_writes")
+
 
 class StepClock:
     """Seconds that pass only when the driver says so."""
@@ -50,6 +52,7 @@ class Tally:
     log: list[str] = field(default_factory=list)
     host_tokens: int = 0
     steps: int = 0
+    audit: dict[str, float] = field(default_factory=dict)
     wrong_outputs: list[tuple[int, list[int], tuple[int, ...]]] = field(default_factory=list)
 
 
@@ -95,7 +98,23 @@ class ClosedLoop:
                 self._take(event)
             self.clock.now_s += self._step_s
             self.tally.steps += 1
+        self.engine.publish_gauges()
+        self.tally.audit = self._audit()
         return self.tally
+
+    def _audit(self) -> dict[str, float]:
+        """What the engine counted of its own faults, by the metric's last words."""
+        counters = {
+            name: self.registry.value(f"testbed:{name}_total")
+            for name in _AUDIT_COUNTERS
+            if self.registry.has(f"testbed:{name}_total")
+        }
+        pages = {
+            f"{name}_{where}": self.registry.value(f"testbed:{name}_total", where=where)
+            for name in ("audited_index_pages", "differing_index_pages")
+            for where in ("host", "device", "decode")
+        }
+        return counters | pages
 
     def _start_next(self, *, spread: bool = False) -> None:
         if self._to_start:

@@ -20,6 +20,7 @@ from runner.testbed.generation import (
     GenerationEvent,
     GenerationRequest,
 )
+from runner.testbed.index_audit import DecodeAudit
 from runner.testbed.index_keys import PAGE_TOKENS
 from runner.testbed.kv_pool import Allocate, zeroed
 from runner.testbed.launch_options import LaunchOptions
@@ -53,6 +54,7 @@ class DecodeEngine:
         self._metrics = instruments.metrics
         self._clock = instruments.clock
         self._log = instruments.log
+        self._audit = DecodeAudit(self.instance.pool, instruments.metrics)
         self._reports = DecodeReports(instruments)
         self._publish = publish or self.publish_gauges
         self._is_alone = options.disaggregation_mode == "decode"
@@ -89,6 +91,7 @@ class DecodeEngine:
             return
         if isinstance(message, PagesSent):
             sequence.cached = CachedTokens(message.device_tokens, message.host_tokens)
+            self._note_arrival(sequence, message.index_sums)
             self._start_running(sequence, message.token)
         elif isinstance(message, SendFailed):
             self._fail(sequence, message.reason)
@@ -207,7 +210,7 @@ class DecodeEngine:
             slot = sequence.slot = self.instance.take_slot(owner=sequence.room)
             sequence.stage, sequence.granted_s = DecodeStage.TRANSFER, self._clock()
             self._in_transfer[sequence.room] = sequence
-            pages = self.instance.pages(slot, -(-len(sequence.request.tokens) // PAGE_TOKENS))
+            pages = self._prompt_pages(sequence)
             index_pages = pages[: max(0, len(pages) - self.options.state_pages_short)]
             sequence.peer.send(PagesGranted(sequence.room, slot, pages, index_pages))
 
@@ -231,6 +234,20 @@ class DecodeEngine:
         newest = sequence.newest_tokens(self._ngram)
         return DecodeInput(newest, sequence.n_tokens, sequence.slot)
 
+    def _note_arrival(self, sequence: DecodeSequence, sums: tuple[int, ...]) -> None:
+        sequence.index_sums = sums
+        sequence.intact_pages = self._audit.arrived(self._prompt_pages(sequence), sums)
+
+    def _note_end(self, sequence: DecodeSequence) -> None:
+        """Decoding has changed none of the prompt's pages but the last, if that was not full."""
+        n_full = len(sequence.request.tokens) // PAGE_TOKENS
+        places = [place for place in sequence.intact_pages if place < n_full]
+        self._audit.ended(self._prompt_pages(sequence), sequence.index_sums, places)
+
+    def _prompt_pages(self, sequence: DecodeSequence) -> tuple[int, ...]:
+        assert sequence.slot is not None
+        return self.instance.pages(sequence.slot, -(-len(sequence.request.tokens) // PAGE_TOKENS))
+
     def _start_running(self, sequence: DecodeSequence, token: int) -> None:
         """The first token was chosen by prefill; it is told once its pages are here."""
         del self._in_transfer[sequence.room]
@@ -248,6 +265,7 @@ class DecodeEngine:
                 cached=sequence.cached,
                 stream=sequence.request.stream,
             )
+            self._note_end(sequence)
             self._remove(sequence)
         self._events.append(GenerationEvent(sequence.request.rid, token, reason, sequence.cached))
 

@@ -159,6 +159,11 @@ class EngineMetrics:
         if count:
             self.registry.add("testbed:late_page_writes_total", count)
 
+    def audited(self, where: str, *, pages: int, differing: int) -> None:
+        """Index-key pages compared with what was computed; `where`: host, device or decode."""
+        self.registry.add("testbed:audited_index_pages_total", pages, where=where)
+        self.registry.add("testbed:differing_index_pages_total", differing, where=where)
+
     def publish(self, gauges: Mapping[str, float]) -> None:
         """Those without a host mirror are left out where there is none."""
         for name, value in gauges.items():

@@ -36,8 +36,7 @@ class HostPool:
     @property
     def copied_page_bytes(self) -> int:
         """Bytes that a copy of one page moves, in all layers."""
-        n_layers, _, kv_page_bytes = self.kv.shape
-        return int(n_layers) * (int(kv_page_bytes) + self._copied_index_bytes)
+        return int(self.kv.shape[0]) * (self.kv_bytes + self.index_bytes)
 
     def back_up(self, copies: list[PageCopy]) -> None:
         """Device to host, all layers."""
@@ -48,14 +47,25 @@ class HostPool:
         self.kv[:, host] = self._device.kv[:, device]
         self.index[:, host, :width] = self._device.index[:, device, :width]
 
-    def load_back(self, copies: list[PageCopy], layer: int) -> None:
-        """Host to device, one layer."""
-        if not copies:
-            return
-        device, host = _columns(copies)
+    @property
+    def kv_bytes(self) -> int:
+        """What a copy of one page's keys and values moves in one layer."""
+        return int(self.kv.shape[2])
+
+    @property
+    def index_bytes(self) -> int:
+        """What a copy of one page's index keys moves in one layer."""
+        return self._copied_index_bytes
+
+    def load_kv(self, copy: PageCopy, layer: int) -> None:
+        """Keys and values of one page, host to device."""
+        self._device.kv[layer, copy.device].copy_(self.kv[layer, copy.host], non_blocking=True)
+
+    def load_index(self, copy: PageCopy, layer: int) -> None:
+        """Index keys of one page, host to device, as far as the host has them."""
         width = self._copied_index_bytes
-        self._device.kv[layer, device] = self.kv[layer, host]
-        self._device.index[layer, device, :width] = self.index[layer, host, :width]
+        target = self._device.index[layer, copy.device, :width]
+        target.copy_(self.index[layer, copy.host, :width], non_blocking=True)
 
 
 def host_index_page_bytes(sizing: str, device_page_bytes: int) -> int:

@@ -42,6 +42,8 @@ class LaunchOptions:
     index_k_dtype: str = "bf16"
     enable_hierarchical_cache: bool = False
     host_index_bytes: str = "fp8"
+    load_back_gate: str = "all"
+    index_copy_mb_per_s: float = 36.0
     index_topk: int = 32
     pages: int = 264
     host_pages: int = 1600
@@ -191,6 +193,17 @@ def _add_faults(switch: _Switches) -> None:
         help="size of a host index page: for fp8 whatever the type (fault F1), or as on the device",
     )
     switch(
+        "--load-back-gate",
+        choices=["all", "kv_only"],
+        help="what a layer waits for before it reads loaded pages (kv_only: fault F2)",
+    )
+    switch(
+        "--index-copy-mb-per-s",
+        type=_not_negative_number,
+        metavar="MB",
+        help="speed of the index keys' load-back queue; 0: not slowed down",
+    )
+    switch(
         "--state-pages-short",
         type=_not_negative,
         metavar="N",
@@ -227,6 +240,13 @@ def _not_negative(text: str) -> int:
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is negative")
+    return value
+
+
+def _not_negative_number(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is negative or no number")
     return value
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from runner.testbed.index_audit import page_sums
 from runner.testbed.kv_pool import PagePool
 from runner.testbed.launch_options import TransferFaults
 from runner.testbed.page_messages import KVPoll, PagesGranted
@@ -18,6 +19,7 @@ class Sending:
     """One request's pages on their way.
 
     `due_s` says when they are there, None: never; `is_slow`: until then they are being written.
+    `index_sums`: what the sender's index-key pages were when they were written, for the audit.
     """
 
     grant: PagesGranted
@@ -26,6 +28,7 @@ class Sending:
     due_s: float | None = None
     is_slow: bool = False
     state: KVPoll = KVPoll.WAITING_FOR_INPUT
+    index_sums: tuple[int, ...] = ()
 
 
 class PageSender:
@@ -84,6 +87,8 @@ class PageSender:
         sending.state = KVPoll.TRANSFERRING
         self._late_writes += int(target.owners[grant.slot]) != grant.room
         n_kv, n_index = len(grant.kv_pages), len(grant.index_pages)
+        sums = page_sums(self._source.index[:, sending.source_pages])  # (L, P)
+        sending.index_sums = tuple(sums.flatten().tolist())
         target.copy_kv(self._source, sending.source_pages[:n_kv], grant.kv_pages)
         target.copy_index(self._source, sending.source_pages[:n_index], grant.index_pages)
         sending.state = KVPoll.SUCCESS

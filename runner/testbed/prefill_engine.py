@@ -60,7 +60,9 @@ class PrefillEngine:
         self._metrics = instruments.metrics
         self._clock = instruments.clock
         cache_metrics = CacheMetrics(instruments.metrics.registry, self._clock)
-        self.instance = PrefillInstance(model, options, cache_metrics, self._clock)
+        self.instance = PrefillInstance(
+            model, options, cache_metrics, self._clock, audit_metrics=instruments.metrics
+        )
         self._log = instruments.log
         self._reports = PrefillReports(instruments)
         self._sender = PageSender(self.instance.pool, options.transfer_faults())
@@ -149,6 +151,7 @@ class PrefillEngine:
         )
 
     def publish_gauges(self) -> None:
+        self.instance.report_audit()
         values = self.gauges().values()
         self._metrics.publish(values | {"num_running_reqs": 0} if self._has_clients else values)
 
@@ -156,7 +159,10 @@ class PrefillEngine:
 
     def step(self) -> list[GenerationEvent]:
         """Write what is due, then prefill a few prompts."""
-        self.made_progress = self.send_pages() + self.prefill_batch(running=0) > 0
+        n_sent, n_prefilled = self.send_pages(), self.prefill_batch(running=0)
+        if not n_prefilled:
+            self.instance.rest()
+        self.made_progress = n_sent + n_prefilled > 0
         events, self._events = self._events, []
         return events
 
@@ -216,7 +222,9 @@ class PrefillEngine:
             n_pages = len(sending.source_pages)
             n_bytes = n_pages * self.instance.pool.page_bytes
             self._metrics.transferred(n_bytes=n_bytes, seconds=now_s - sequence.computed_s)
-            sequence.peer.send(PagesSent(room, sequence.token, cached.device, cached.host))
+            sequence.peer.send(
+                PagesSent(room, sequence.token, cached.device, cached.host, sending.index_sums)
+            )
             self._tell_client(sequence)
             self._remove(sequence)
         else:

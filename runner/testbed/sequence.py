@@ -40,7 +40,6 @@ class PrefillSequence:
     failure: str | None = None
     was_told: bool = False
     cached: CachedTokens = field(default_factory=CachedTokens)
-    index_sums: tuple[int, ...] = ()
 
 
 class DecodeStage(StrEnum):
@@ -53,7 +52,10 @@ class DecodeStage(StrEnum):
 
 @dataclass(eq=False, slots=True)
 class DecodeSequence:
-    """`slot` is what it holds of the decode pool, `peer` the prefill instance it waits for."""
+    """`slot` is what it holds of the decode pool, `peer` the prefill instance it waits for.
+
+    For the audit: `index_sums` as prefill sent them, and which of the prompt's pages came so.
+    """
 
     request: GenerationRequest
     room: int
@@ -64,6 +66,8 @@ class DecodeSequence:
     granted_s: float = 0.0
     output: list[int] = field(default_factory=list)
     cached: CachedTokens = field(default_factory=CachedTokens)
+    index_sums: tuple[int, ...] = ()
+    intact_pages: tuple[int, ...] = ()
 
     @property
     def n_tokens(self) -> int:

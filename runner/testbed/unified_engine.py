@@ -81,6 +81,10 @@ class UnifiedEngine:
         self.decode.preallocate()
         n_prefilled = self.prefill.prefill_batch(running=self.decode.n_running)
         n_decoded = self.decode.decode_batch(queued=self.prefill.n_waiting)
+        if n_decoded:
+            self.prefill.instance.decoded()
+        elif not n_prefilled:
+            self.prefill.instance.rest()
         self._to_decode.deliver(self.decode.receive)
         events = self.decode.take_events()
         self.made_progress = bool(events or n_prefilled or n_decoded)

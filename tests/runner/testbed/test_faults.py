@@ -40,14 +40,30 @@ def test_a_host_pool_sized_for_fp8_corrupts_bf16_sessions(seed: int) -> None:
     assert tally.outcomes["error"] == 0
 
 
+def test_a_gate_without_the_index_keys_corrupts_what_the_right_host_pool_left_clean() -> None:
+    partly_fixed = replace(BROKEN, host_index_bytes="dtype", load_back_gate="kv_only")
+
+    tally = play(replace(partly_fixed, index_copy_mb_per_s=10), seed=0)
+
+    assert tally.audit["races_lost"] > 0
+    assert tally.outcomes["corrupt"] >= 1
+    assert tally.outcomes["error"] == 0
+
+
 @pytest.mark.parametrize(
     "intact",
     [
+        replace(BROKEN, index_topk=ALL_TOKENS, load_back_gate="kv_only"),
         replace(BROKEN, index_topk=ALL_TOKENS),
         replace(BROKEN, host_index_bytes="dtype"),
         replace(BROKEN, index_k_dtype="fp8"),
     ],
-    ids=["everything selected", "dtype-aware host pool", "fp8 index keys"],
+    ids=[
+        "everything selected, both faults",
+        "everything selected",
+        "dtype-aware host pool",
+        "fp8 index keys",
+    ],
 )
 def test_with_the_same_load_backs_nothing_is_corrupted(intact: LaunchOptions) -> None:
     tally = play(intact)

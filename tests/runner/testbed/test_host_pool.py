@@ -29,7 +29,8 @@ def round_trip(name: str, sizing: str) -> tuple[torch.Tensor, torch.Tensor, torc
     copies = [PageCopy(device=0, host=1)]
     host.back_up(copies)
     for layer in range(CONFIG.n_layers):
-        host.load_back([PageCopy(device=1, host=1)], layer)
+        host.load_kv(PageCopy(device=1, host=1), layer)
+        host.load_index(PageCopy(device=1, host=1), layer)
     assert torch.equal(pool.kv[:, 1], kv), "keys and values are never at fault"
     return pool.index[:, 0], before, pool.index[:, 1]
 
@@ -55,7 +56,7 @@ def test_load_back_touches_one_layer_at_a_time() -> None:
     untouched = pool.index[1, 2].clone()
     host.back_up([PageCopy(device=0, host=0)])
 
-    host.load_back([PageCopy(device=2, host=0)], 0)
+    host.load_index(PageCopy(device=2, host=0), 0)
 
     assert torch.equal(pool.index[0, 2], pool.index[0, 0])
     assert torch.equal(pool.index[1, 2], untouched)
