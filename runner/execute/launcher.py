@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 
@@ -19,14 +18,11 @@ from runner.control.restore_steps import RestoreStep, restore, steps_to_json
 from runner.errors import StackControlError, StackError
 from runner.execute.off_loop import off_loop
 from runner.execute.take_over import take_over
-from runner.stacks.fingerprint import client_facts, redacted
-from runner.stacks.running_stack import (
-    RunningStack,
-    server_reports,
-    stop_services,
-    wait_for_services,
-)
+from runner.stacks.fingerprint import launch_facts, redacted
+from runner.stacks.running_stack import RunningStack, stop_services, wait_for_services
 from runner.stacks.stack_control import StackControl, release_services
+from runner.stacks.statements import statements_of
+from runner.stacks.verification import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,20 +154,24 @@ class Launcher:
             process_ids={name: mark.to_json() for name, mark in marks.items()},
         )
 
-    async def wait_until_ready(self, launched: LaunchedStack) -> Mapping[str, Mapping[str, Any]]:
-        """The reports of the services, once all are ready; kept as fingerprints of the launch.
-
-        Raises StackStartError, StackError.
-        """
+    async def wait_until_ready(self, launched: LaunchedStack) -> None:
+        """Raises StackStartError where a service does not come up."""
         await wait_for_services(launched.running, http=self._http, clock=self._store.clock)
         await off_loop(launch_ready, self._store, launched.launch_id)
-        reports = await server_reports(launched.running, http=self._http)
-        facts = {name: redacted(report) for name, report in reports.items()}
-        for name, report in {**facts, "client": client_facts()}.items():
+
+    async def statements(self, launched: LaunchedStack, levels: Levels) -> Mapping[str, Statement]:
+        """What the services say of themselves, also kept as fingerprints of the launch.
+
+        Raises StackError where one gives no report.
+        """
+        said = await statements_of(
+            self._stack, levels, launched.running, http=self._http, clock=self._store.clock
+        )
+        for name, facts in launch_facts(said).items():
             await off_loop(
-                add_fingerprint, self._store, launched.launch_id, service=name, facts=report
+                add_fingerprint, self._store, launched.launch_id, service=name, facts=facts
             )
-        return reports
+        return said
 
     async def leave(self, reason: str, *, kept: frozenset[str] = frozenset()) -> None:
         """Ends the services of ours but those kept, if any run. Raises StackError."""

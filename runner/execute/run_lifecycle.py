@@ -116,8 +116,11 @@ class _RunLife:
         return launched
 
     async def _verifying(self, launched: LaunchedStack) -> None:
-        reports = await self._setting.launcher.wait_until_ready(launched)
-        proof = prove_arm(self._setting.stack, self._run.arm.levels, reports)
+        setting, levels = self._setting, self._run.arm.levels
+        await setting.launcher.wait_until_ready(launched)
+        proof = prove_arm(
+            setting.stack, levels, await setting.launcher.statements(launched, levels)
+        )
         await self._learn(verification=proof.to_json())
         if proof.failures:
             said = "; ".join(failure.sentence() for failure in proof.failures)

@@ -3,19 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from db.vocabulary import RunFlag
 from runner.campaign.campaign import OnWedge
 from runner.campaign.stack_file import Stack
-from runner.campaign.stack_shape import LogSource as LogOrigin
 from runner.campaign.stack_shape import MetricsDialect
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_setting import RunSetting
 from runner.execute.session_drive import DriveRecord
 from runner.observe.black_box import BoxedService
-from runner.observe.log_follower import CommandFollower, FileFollower, LogSource
 from runner.observe.metric_dialects import dialect_of_endpoint
 from runner.observe.notification import notify
 from runner.observe.run_observer import SCRAPE_PERIOD_S, ObservedService, RunObserver
@@ -24,8 +21,8 @@ from runner.observe.wedge_keeping import StoredWedges
 from runner.observe.wedge_spans import OpenRequest, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
 from runner.stacks.fingerprint import redacted
+from runner.stacks.log_sources import log_source_of
 from runner.stacks.running_stack import CHAT_PATH, RunningStack, stop_services
-from runner.stacks.service_launch import ServiceLaunch
 
 _MAX_COHORTS = 50
 _LOOKS_PER_QUIET = 4
@@ -184,18 +181,6 @@ def open_requests(record: DriveRecord) -> tuple[OpenRequest, ...]:
         waiting_s = exchange.waiting_s()
         found.append(OpenRequest(request_id, waiting_s, min(waiting_s, exchange.quiet_s())))
     return tuple(found)
-
-
-def log_source_of(launch: ServiceLaunch, process_log: Path | None) -> LogSource | None:
-    """What follows the log of a service from now on."""
-    definition = launch.definition
-    if definition.log is LogOrigin.PROCESS and process_log is not None:
-        return FileFollower(process_log, from_end=True)
-    if definition.log is LogOrigin.FILE and definition.log_file is not None:
-        return FileFollower(Path(definition.log_file), from_end=True)
-    if definition.log is LogOrigin.COMMAND:
-        return CommandFollower(definition.log_command)
-    return None
 
 
 def boxed_services(running: RunningStack, observer: RunObserver) -> Sequence[BoxedService]:

@@ -15,7 +15,6 @@ from db.clock import Clock
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricRole, MetricsDialect
 from runner.errors import UsageError
-from runner.execute.run_watch import log_source_of
 from runner.observe.black_box import BoxedService
 from runner.observe.event_catalogue import EventCatalogue, EventClass
 from runner.observe.log_events import LogEvent
@@ -27,6 +26,7 @@ from runner.observe.wedge_keeping import WedgeFolder
 from runner.observe.wedge_spans import LONGEST_PAUSE_LIMIT_S, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, WedgeWatch, no_client
 from runner.stacks.fingerprint import redacted
+from runner.stacks.log_sources import log_source_of
 from runner.stacks.running_stack import CHAT_PATH
 from runner.stacks.service_launch import ServiceLaunch, plan_launches
 

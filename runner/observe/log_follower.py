@@ -209,15 +209,18 @@ class CommandFollower:
         self._end()
         self._is_closed = True
 
+    def _words(self) -> list[str]:
+        since = datetime.fromtimestamp(self._heard_s, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return [
+            word.replace("{since}", since).replace("{since_unix}", str(int(self._heard_s)))
+            for word in self._argv
+        ]
+
     def _start(self) -> bool:
         if self._utc_s() - self._started_s < self._restart_s:
             return False
         self._started_s = self._utc_s()
-        since = datetime.fromtimestamp(self._heard_s, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        words = [
-            word.replace("{since}", since).replace("{since_unix}", str(int(self._heard_s)))
-            for word in self._argv
-        ]
+        words = self._words()
         try:
             self._process = subprocess.Popen(
                 words,

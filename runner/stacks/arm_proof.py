@@ -28,13 +28,7 @@ class ArmProof(NamedTuple):
         return proven + [{"factor": name, "holds": None} for name in self.unverifiable]
 
 
-def prove_arm(stack: Stack, levels: Levels, reports: Mapping[str, Mapping[str, Any]]) -> ArmProof:
-    """As `prove_statements`, where the services' reports are all that is known."""
-    said = {name: Statement(server_info=report) for name, report in reports.items()}
-    return prove_statements(stack, levels, said)
-
-
-def prove_statements(stack: Stack, levels: Levels, statements: Mapping[str, Statement]) -> ArmProof:
+def prove_arm(stack: Stack, levels: Levels, statements: Mapping[str, Statement]) -> ArmProof:
     """Holds every service against every check that is asked of it: each must state each fact.
 
     A service that is asked and made no statement fails the check.

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from runner.stacks.verification import Statement
+
 DISTRIBUTION = "decisive-test"
 _OUR_PACKAGES = (DISTRIBUTION, "httpx", "torch")
 _SECRET_NAME = re.compile(r"key$|token$|secret|password|credential|authorization", re.IGNORECASE)
@@ -28,6 +30,16 @@ def client_facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: _version_of(name) for name in _OUR_PACKAGES if _version_of(name)},
     }
+
+
+def launch_facts(statements: Mapping[str, Statement]) -> dict[str, dict[str, Any]]:
+    """What is kept of a launch: the report of each service, and the machine of the client."""
+    reports = {
+        name: redacted(dict(said.server_info))
+        for name, said in statements.items()
+        if said.server_info is not None
+    }
+    return {**reports, "client": client_facts()}
 
 
 def redacted(report: Any, *, levels: int = MAX_LEVELS) -> Any:

@@ -1,27 +1,24 @@
 """Brings the services of a stack up for one arm and down again; judges nothing."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from pathlib import Path
 
 import httpx
 
 from db.clock import Clock
 from runner.campaign.stack_file import LaunchSettings
-from runner.control.capped_page import NO_PAGE, fetch_page, said_by
 from runner.control.machine import RunningService
 from runner.control.process import ServiceProcess
 from runner.control.process_group import ProcessMark
-from runner.errors import StackControlError, StackError, StackStartError
+from runner.errors import StackControlError, StackStartError
 from runner.stacks.port_ownership import require_own_listener
 from runner.stacks.readiness import ReadinessProbe, wait_until_ready
 from runner.stacks.service_launch import ServiceLaunch
+from runner.stacks.start_log import StartLog
 
 CHAT_PATH = "/v1/chat/completions"
-REPORT_DEADLINE_S = 10.0
 _LOG_TAIL_LINES = 15
 
 
@@ -37,6 +34,7 @@ class RunningStack:
     launches: tuple[ServiceLaunch, ...]
     processes: Mapping[str, RunningService] = field(hash=False)
     ports: Mapping[str, int] = field(default_factory=dict, hash=False)
+    start_logs: Mapping[str, StartLog] = field(default_factory=dict, hash=False)
 
     @property
     def entry(self) -> ServiceLaunch:
@@ -103,47 +101,20 @@ async def stop_services(running: RunningStack) -> None:
 
     Raises StackControlError where one cannot be ended, after having tried the others.
     """
-    await asyncio.to_thread(_stop_all, running.processes)
+    await asyncio.to_thread(_stop_all, running)
 
 
-def _stop_all(processes: Mapping[str, RunningService]) -> None:
+def _stop_all(running: RunningStack) -> None:
     errors: list[StackControlError] = []
-    for process in processes.values():
+    for log in running.start_logs.values():
+        log.close()
+    for process in running.processes.values():
         try:
             process.stop()
         except StackControlError as error:
             errors.append(error)
     if errors:
         raise errors[0]
-
-
-async def server_reports(
-    running: RunningStack, *, http: httpx.AsyncClient
-) -> dict[str, dict[str, object]]:
-    """What each service that offers a report says of itself. Raises StackError where one fails."""
-    reports: dict[str, dict[str, object]] = {}
-    for launch in running.launches:
-        url = launch.url_of(launch.definition.server_info)
-        if url is not None:
-            reports[launch.name] = await _report(url, launch.name, http)
-    return reports
-
-
-async def _report(url: str, service: str, http: httpx.AsyncClient) -> dict[str, object]:
-    try:
-        page = await fetch_page(http, url, deadline_s=REPORT_DEADLINE_S)
-    except NO_PAGE as error:
-        said = said_by(error, deadline_s=REPORT_DEADLINE_S)
-        raise StackError(f"{service} gave no report of itself at {url}: {said}") from error
-    if page.status != HTTPStatus.OK:
-        raise StackError(f"{service} gave no report of itself at {url}: status {page.status}")
-    try:
-        report = json.loads(page.content)
-    except (ValueError, RecursionError) as error:
-        raise StackError(f"{service} gave no report of itself at {url}: {error}") from error
-    if not isinstance(report, dict):
-        raise StackError(f"{service} reported a {type(report).__name__} at {url}, not an object")
-    return report
 
 
 def _log_tail(running: RunningStack, service: str) -> str:

@@ -6,11 +6,12 @@ business.
 
 import contextlib
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.campaign.campaign import Levels
+from runner.campaign.level_effect import ProofSource
 from runner.campaign.stack_file import Command, Stack
 from runner.control.gpu_memory import GpuMemory
 from runner.control.host import Host
@@ -18,14 +19,18 @@ from runner.control.machine import Machine, RunningService, run_well
 from runner.control.ports import free_ports
 from runner.control.restore_steps import RestoreStep
 from runner.errors import StackError, StackStartError
+from runner.stacks.arm_proof import checks_of
+from runner.stacks.log_sources import log_source_of
 from runner.stacks.port_ownership import refuse_taken_addresses
 from runner.stacks.running_stack import RunningStack
 from runner.stacks.service_control import hold_service, host_of, restore_steps
 from runner.stacks.service_launch import (
+    ServiceLaunch,
     plan_launches,
     services_that_need_a_port,
     start_order,
 )
+from runner.stacks.start_log import StartLog
 
 LEVEL_COMMAND_DEADLINE_S = 900.0
 
@@ -104,8 +109,28 @@ class StackControl:
             for service in held.values():
                 service.stop()
             raise
+        earlier = current.start_logs if current is not None else {}
+        logs = {name: log for name, log in earlier.items() if name in kept}
+        logs |= self._start_logs(new, levels, held)
         model = self.stack.model if settings.endpoint is None else settings.endpoint.model
-        return RunningStack(model, settings, launches, {**services, **held}, ports)
+        return RunningStack(model, settings, launches, {**services, **held}, ports, logs)
+
+    def _start_logs(
+        self,
+        launches: Sequence[ServiceLaunch],
+        levels: Levels,
+        held: Mapping[str, RunningService],
+    ) -> dict[str, StartLog]:
+        """Of the services whose log is to prove something, from before they begin."""
+        logs: dict[str, StartLog] = {}
+        for launch in launches:
+            checks = checks_of(self.stack, levels, launch.name, launch.definition)
+            if launch.name in held and any(c.wanted.source is ProofSource.LOG for c in checks):
+                path = held[launch.name].log_path
+                source = log_source_of(launch, path, from_end=False)
+                if source is not None:
+                    logs[launch.name] = StartLog(source)
+        return logs
 
     def enter_levels(self, running: RunningStack) -> None:
         """Runs the commands that enter levels. Raises StackControlError."""
@@ -120,6 +145,8 @@ class StackControl:
         errors: list[StackError] = []
         stopping = [each for each in start_order(running.launches) if each.name not in kept]
         for launch in reversed(stopping):
+            if launch.name in running.start_logs:
+                running.start_logs[launch.name].close()
             service = running.processes.get(launch.name)
             if service is not None:
                 with _collected(errors):

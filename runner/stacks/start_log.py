@@ -1,0 +1,48 @@
+"""What a service has written since its start, as far as a proof needs it."""
+
+import asyncio
+import re
+from collections.abc import Collection
+
+from db.clock import Clock
+from runner.observe.log_envelopes import unwrap
+from runner.observe.log_follower import LogSource
+
+MOST_BYTES = 8 * 1024 * 1024
+LINES_DEADLINE_S = 10.0
+_POLL_S = 0.1
+_ANY_YEAR = 2000  # only the text of a line is of interest here
+
+
+class StartLog:
+    """Made before the service begins. It keeps the first mebibytes, which tell of the start."""
+
+    def __init__(self, source: LogSource) -> None:
+        self._source = source
+        self._read = bytearray()
+
+    async def lines(
+        self, patterns: Collection[str], *, clock: Clock, within_s: float = LINES_DEADLINE_S
+    ) -> str:
+        """All lines so far, once each pattern has one, or the time is over.
+
+        A log comes after what it tells of: over ssh by as much as a second.
+        """
+        wanted = [re.compile(pattern) for pattern in patterns]
+        ends_s = clock.monotonic_s() + within_s
+        while True:
+            text = self._text()
+            if all(pattern.search(text) for pattern in wanted):
+                return text
+            if clock.monotonic_s() >= ends_s:
+                return text
+            await asyncio.sleep(_POLL_S)
+
+    def close(self) -> None:
+        self._source.close()
+
+    def _text(self) -> str:
+        while len(self._read) < MOST_BYTES and (piece := self._source.read_new()):
+            self._read += piece
+        lines = self._read.decode("utf-8", errors="replace").splitlines()
+        return "\n".join(unwrap(line, year=_ANY_YEAR).text for line in lines)
