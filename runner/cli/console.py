@@ -1,5 +1,6 @@
 """Where a command speaks: results on standard output, everything else on standard error."""
 
+import errno
 import json
 import os
 import sys
@@ -36,16 +37,29 @@ def say_json(value: Mapping[str, Any]) -> None:
     say(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False))
 
 
+# A reader that has gone, a terminal that was closed: nobody listens any more, and nothing is lost.
+_NOBODY_LISTENS = frozenset({errno.EPIPE, errno.EIO, errno.ECONNRESET, errno.ENXIO})
+_lost: list[OSError] = []
+
+
+def lost_result() -> str | None:
+    """Why a part of the result could not be written, or None: such a command has not succeeded."""
+    return f"the result could not be written: {_lost[0].strerror}" if _lost else None
+
+
 def _write(stream: TextIO, text: str) -> None:
-    """A reader that has gone, or a terminal that was closed, ends no work: nobody listens now."""
+    """Ends no work, whatever becomes of the stream; `lost_result` tells of what was not written."""
     try:
         stream.write(f"{text}\n")
         stream.flush()
-    except OSError:
-        _send_nowhere(stream)
+    except OSError as error:
+        _give_up(stream, error)
 
 
-def _send_nowhere(stream: TextIO) -> None:
+def _give_up(stream: TextIO, error: OSError) -> None:
+    """What is left in the buffer, and what still comes, goes nowhere."""
+    if stream is sys.stdout and error.errno not in _NOBODY_LISTENS:
+        _lost.append(error)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, stream.fileno())
@@ -82,15 +96,15 @@ class _LastingStream(TextIOBase):
     def write(self, text: str) -> int:
         try:
             return self._stream.write(text)
-        except OSError:
-            _send_nowhere(self._stream)
+        except OSError as error:
+            _give_up(self._stream, error)
             return len(text)
 
     def flush(self) -> None:
         try:
             self._stream.flush()
-        except OSError:
-            _send_nowhere(self._stream)
+        except OSError as error:
+            _give_up(self._stream, error)
 
 
 def _lasting(stream: TextIO) -> TextIO:

@@ -77,7 +77,7 @@ def _run(supervisor: Supervisor, page: str | None) -> None:
 
 def _commands(port: int) -> list[SupervisedCommand]:
     """Modules by name: what the worker starts must not depend on what the dashboard imports."""
-    worker = [sys.executable, "-m", "runner.cli.main", "worker"]
+    worker = [sys.executable, "-m", "runner.cli", "worker"]
     dashboard = [sys.executable, "-m", "app.launch", str(port)]
     return [
         SupervisedCommand("dashboard", dashboard, DASHBOARD_GRACE_S, restarts=True),

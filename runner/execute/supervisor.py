@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from runner.control.parent_death import ending_with_parent
 from runner.errors import SupervisedProcessError
 
 POLL_S = 0.3
@@ -26,7 +27,7 @@ class SupervisedCommand:
 
 class Supervisor:
     """Starts the commands in order; each in a process group of its own, so that a Ctrl-C of the
-    terminal reaches us alone and we decide what ends first.
+    terminal reaches us alone and we decide what ends first. A kill of ours asks them all to end.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Supervisor:
             env=dict(self._env),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
+            preexec_fn=ending_with_parent(),
         )
 
     def _replace(self, command: SupervisedCommand, status: int) -> None:

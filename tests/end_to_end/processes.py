@@ -95,7 +95,7 @@ def number(configs: Path, query: str) -> int:
 
 
 def _argv(arguments: tuple[str, ...]) -> list[str]:
-    return [sys.executable, "-m", "runner.cli.main", *arguments]
+    return [sys.executable, "-m", "runner.cli", *arguments]
 
 
 def decisive_environment(configs: Path) -> dict[str, str]:

@@ -75,7 +75,7 @@ def test_a_signal_ends_a_run_after_the_sessions_in_flight(configs: Path, name: s
 def test_a_terminal_that_is_closed_ends_its_run(configs: Path) -> None:
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "runner.cli.main", "run", "oracle-test"],
+        [sys.executable, "-m", "runner.cli", "run", "oracle-test"],
         cwd=ROOT,
         env=decisive_environment(configs),
         stdin=slave,
@@ -103,7 +103,7 @@ def test_a_terminal_that_is_closed_ends_its_run(configs: Path) -> None:
 def test_a_reader_that_goes_away_does_not_end_a_run(tmp_path: Path) -> None:
     configs = write_oracle_configs(tmp_path, levels=["fp8"], sessions=6, blocks=2)
     process = subprocess.Popen(
-        [sys.executable, "-m", "runner.cli.main", "run", "oracle-test"],
+        [sys.executable, "-m", "runner.cli", "run", "oracle-test"],
         cwd=ROOT,
         env=decisive_environment(configs),
         stdout=subprocess.PIPE,
