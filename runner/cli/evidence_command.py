@@ -10,6 +10,7 @@ from runner.cli.input_text import read_input
 from runner.cli.options import JsonOption
 from runner.errors import RecordedCaseError
 from runner.evidence.evidence_file import EvidenceCheck, check_evidence
+from runner.evidence.number_words import counted_text
 
 
 def evidence(
@@ -18,13 +19,22 @@ def evidence(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Check recorded evidence; the exit status is 1 if any number or word differs."""
+    """Check recorded evidence; the exit status is 1 if any number or word differs.
+
+    It is 3 if none does and an entry has a name that nothing is computed for.
+    """
     check = _checked(file)
     if as_json:
         say_json(_check_json(check))
     else:
         _say(check)
-    raise typer.Exit(ExitStatus.SOME_FAILED if check.differences else ExitStatus.FINE)
+    raise typer.Exit(_status(check))
+
+
+def _status(check: EvidenceCheck) -> ExitStatus:
+    if check.differences:
+        return ExitStatus.SOME_FAILED
+    return ExitStatus.COULD_NOT_SAY if check.not_computed else ExitStatus.FINE
 
 
 def _checked(file: Path) -> EvidenceCheck:
@@ -52,11 +62,18 @@ def _check_json(check: EvidenceCheck) -> dict[str, Any]:
             }
             for each in check.differences
         ],
+        "not_computed": [
+            {"case": each.case, "quantity": each.quantity} for each in check.not_computed
+        ],
     }
 
 
 def _say(check: EvidenceCheck) -> None:
     for each in check.differences:
-        computed = "none" if each.computed is None else each.computed
+        is_interval = isinstance(each.computed, tuple)
+        computed = list(each.computed) if is_interval else each.computed
+        computed = "none" if computed is None else computed
         say(f"{each.case} {each.quantity}: the file gives {each.given}, computed is {computed}")
-    say(f"{check.right:,} of {check.of:,} entries of {check.cases:,} cases agree")
+    for unknown in check.not_computed:
+        say(f"{unknown.case} {unknown.quantity}: not checked, nothing of this name is computed")
+    say(f"{check.right:,} of {check.of:,} entries of {counted_text(check.cases, 'case')} agree")

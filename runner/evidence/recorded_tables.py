@@ -1,7 +1,8 @@
 """Recorded 2x2 tables and sequences with the right answers: computes each and says what differs.
 
 The format is that of `statistics_vectors.json`: tables with x1 of n1 (after) and x2 of n2 (before)
-and named quantities; sequences of sessions as strings of 0 and 1.
+and named quantities, two-sided intervals at 1 - `alpha`; sequences of sessions as strings of 0 and
+1. A `tolerance` in the file's `meta` stands over the one given here.
 """
 
 import re
@@ -19,17 +20,29 @@ from runner.evidence.difference_intervals import (
     newcombe_difference,
 )
 from runner.evidence.fisher import fisher_less, fisher_two_sided
-from runner.evidence.given_numbers import agrees
+from runner.evidence.given_numbers import agrees, share, whole_number
 from runner.evidence.proportion_limits import clopper_pearson, jeffreys, zero_upper_limit
-from runner.evidence.rates import Rate
+from runner.evidence.rates import CONFIDENCE, Rate
 from runner.evidence.ratio_intervals import katz_ratio, koopman_ratio
 from runner.evidence.two_sample_process import two_sample_e_value
 
-INTERVAL_TOLERANCE = 1e-6
-P_VALUE_TOLERANCE = 1e-5
-PUBLISHED_TOLERANCE = 6e-5
-
 Quantity: TypeAlias = float | tuple[float, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a computed number may lie from the given one."""
+
+    interval: float = 1e-6
+    p_value: float = 1e-5
+    published: float = 6e-5
+
+    def of(self, quantity: str) -> float:
+        is_p = "fisher" in quantity or "boschloo" in quantity
+        return self.p_value if is_p else self.interval
+
+
+TOLERANCE = Tolerance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +56,22 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class NotComputed:
+    """An entry that has no meaning here, so that nothing can be said of it."""
+
+    case: str
+    quantity: str
+
+
+Entry: TypeAlias = Difference | NotComputed | None
+"""What became of one entry of a file; None where it agrees."""
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     first: Rate
     second: Rate
+    confidence: float = CONFIDENCE
 
     @property
     def counted(self) -> tuple[Counted, Counted]:
@@ -56,23 +82,29 @@ class Table:
         )
 
     @property
+    def rates(self) -> tuple[Rate, Rate]:
+        return self.first, self.second
+
+    @property
     def cells(self) -> tuple[int, int, int, int]:
         return self.first.count, self.first.of, self.second.count, self.second.of
 
 
 _OF_TABLES: Mapping[str, Callable[[Table], Quantity]] = {
-    "wilson_arm1": lambda t: t.first.wilson(),
-    "wilson_arm2": lambda t: t.second.wilson(),
-    "clopper_pearson_arm1": lambda t: clopper_pearson(t.first),
-    "clopper_pearson_arm2": lambda t: clopper_pearson(t.second),
-    "jeffreys_arm1": lambda t: jeffreys(t.first),
-    "jeffreys_arm2": lambda t: jeffreys(t.second),
-    "newcombe_diff": lambda t: newcombe_difference(t.first, t.second),
-    "agresti_caffo_diff": lambda t: agresti_caffo_difference(t.first, t.second),
-    "miettinen_nurminen_diff": lambda t: miettinen_nurminen_difference(t.first, t.second),
-    "mee_diff": lambda t: mee_difference(t.first, t.second),
-    "koopman_ratio": lambda t: koopman_ratio(t.first, t.second),
-    "katz_ratio": lambda t: katz_ratio(t.first, t.second),
+    "wilson_arm1": lambda t: t.first.wilson(t.confidence),
+    "wilson_arm2": lambda t: t.second.wilson(t.confidence),
+    "clopper_pearson_arm1": lambda t: clopper_pearson(t.first, t.confidence),
+    "clopper_pearson_arm2": lambda t: clopper_pearson(t.second, t.confidence),
+    "jeffreys_arm1": lambda t: jeffreys(t.first, t.confidence),
+    "jeffreys_arm2": lambda t: jeffreys(t.second, t.confidence),
+    "newcombe_diff": lambda t: newcombe_difference(*t.rates, confidence=t.confidence),
+    "agresti_caffo_diff": lambda t: agresti_caffo_difference(*t.rates, confidence=t.confidence),
+    "miettinen_nurminen_diff": lambda t: miettinen_nurminen_difference(
+        *t.rates, confidence=t.confidence
+    ),
+    "mee_diff": lambda t: mee_difference(*t.rates, confidence=t.confidence),
+    "koopman_ratio": lambda t: koopman_ratio(*t.rates, confidence=t.confidence),
+    "katz_ratio": lambda t: katz_ratio(*t.rates, confidence=t.confidence),
     "fisher_two_sided": lambda t: fisher_two_sided(*t.cells),
     "fisher_less": lambda t: fisher_less(*t.cells),
     "boschloo_less": lambda t: boschloo_less(*t.counted),
@@ -101,48 +133,75 @@ def table_quantity(name: str, table: Table) -> Quantity:
     return _OF_TABLES[name](table)
 
 
-def table_differences(table: Mapping[str, Any]) -> Iterator[tuple[str, Difference | None]]:
-    """Each quantity of a table as the file has it, with what differs or None."""
+def table_differences(
+    table: Mapping[str, Any], tolerance: Tolerance = TOLERANCE
+) -> Iterator[tuple[str, Entry]]:
+    """Each quantity of a table as the file has it, with what became of it.
+
+    Raises KeyError or ValueError for what is not in the format.
+    """
     case = str(table["id"])
-    rates = Table(Rate(table["x1"], table["n1"]), Rate(table["x2"], table["n2"]))
+    cells = (whole_number(table[name], name=name) for name in ("x1", "n1", "x2", "n2"))
+    x1, n1, x2, n2 = cells
+    confidence = 1 - share(table.get("alpha", 1 - CONFIDENCE), name="alpha")
+    rates = Table(Rate(x1, n1), Rate(x2, n2), confidence)
     for name, entry in table["values"].items():
+        entry = entry if isinstance(entry, Mapping) else {"value": entry}
         given = entry["value"]
         try:
             computed = table_quantity(name, rates)
         except KeyError:
-            yield name, Difference(case, name, given, None)
+            yield name, NotComputed(case, name)
             continue
-        fits = _fits(computed, given, tolerance=_tolerance(name))
+        fits = _fits(computed, given, tolerance=tolerance.of(name))
         published = entry.get("published")
         if fits and published is not None:
-            fits = _fits(computed, published["value"], tolerance=PUBLISHED_TOLERANCE)
+            fits = _fits(computed, published["value"], tolerance=tolerance.published)
             given = given if fits else published["value"]
         yield name, None if fits else Difference(case, name, given, computed)
 
 
-def sequence_differences(sequence: Mapping[str, Any]) -> Iterator[tuple[str, Difference | None]]:
-    """The e-value of both arms and the confidence sequence of the first at its end."""
+def sequence_differences(
+    sequence: Mapping[str, Any], tolerance: Tolerance = TOLERANCE
+) -> Iterator[tuple[str, Entry]]:
+    """The e-value of both arms and the confidence sequence of each at its end."""
     case = str(sequence["id"])
-    first, second = ([word == "1" for word in sequence[arm]] for arm in ("after", "before"))
+    first, second = (_sessions(sequence[arm], name=arm) for arm in ("after", "before"))
     computed: dict[str, Quantity] = {
         "safestats_e_two_sided_prior_0.18": two_sample_e_value(first, second),
         "cs_beta_after_95": beta_mixture_sequence(sum(first), len(first)),
         "cs_beta_before_95": beta_mixture_sequence(sum(second), len(second)),
     }
     for name, given in sequence.items():
-        if name in ("id", "after", "before", "sources", "note"):
+        if name in ("id", "after", "before") or is_remark(name):
             continue
-        value = computed.get(name)
-        fits = _fits(value, given, tolerance=INTERVAL_TOLERANCE)
-        yield name, None if fits else Difference(case, name, given, value)
+        if name not in computed:
+            yield name, NotComputed(case, name)
+            continue
+        fits = _fits(computed[name], given, tolerance=tolerance.interval)
+        yield name, None if fits else Difference(case, name, given, computed[name])
+
+
+def is_remark(name: str) -> bool:
+    """Whether an entry of this name is for readers and says nothing to be checked."""
+    return name.startswith(("_", "$")) or name.rstrip("s") in (
+        "note",
+        "comment",
+        "source",
+        "remark",
+    )
+
+
+def _sessions(given: Any, *, name: str) -> list[bool]:
+    """From `0100` or a list of 0 and 1."""
+    words = [str(word) for word in given]
+    if not set(words) <= {"0", "1"}:
+        raise ValueError(f"{name} is a sequence of 0 and 1")
+    return [word == "1" for word in words]
 
 
 def _upper(rate: Rate, rho: float) -> float:
     return clustered_upper_limit(rate.count, (rate.of,), rho=rho)
-
-
-def _tolerance(name: str) -> float:
-    return P_VALUE_TOLERANCE if "fisher" in name or "boschloo" in name else INTERVAL_TOLERANCE
 
 
 def _fits(computed: Quantity, given: Any, *, tolerance: float) -> bool:

@@ -4,7 +4,8 @@ The format is that of `verdict_cases.json`: runs as clean, corrupt, error and we
 and `control`, a `plan`, and what is `expected`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from db.vocabulary import Outcome, RunState
@@ -16,13 +17,14 @@ from runner.campaign.prediction import (
     Criterion,
     Prediction,
 )
-from runner.evidence.arm_comparison import ArmComparison
+from runner.evidence.arm_comparison import ArmComparison, compare_arms
 from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
 from runner.evidence.campaign_verdict import CampaignVerdict, Question, judge_hypothesis
 from runner.evidence.counts import SessionCounts
 from runner.evidence.decision_rule import ClaimKind, DecisionRule
-from runner.evidence.given_numbers import agrees
-from runner.evidence.recorded_tables import Difference
+from runner.evidence.given_numbers import agrees, share, whole_number
+from runner.evidence.recorded_tables import Difference, Entry, NotComputed, is_remark
+from runner.evidence.verdict_validity import launches_of
 
 _RULE_FIELDS = {
     "p_max": "p_max",
@@ -38,24 +40,36 @@ _RULE_FIELDS = {
 
 def recorded_question(case: Mapping[str, Any]) -> Question:
     """Raises KeyError or ValueError for what is not in the format."""
-    plan = case["plan"]
-    fields = {ours: plan[theirs] for theirs, ours in _RULE_FIELDS.items() if theirs in plan}
-    claim = ClaimKind(plan.get("claim", ClaimKind.ELIMINATE))
+    plan = case.get("plan") or {}
+    fields: dict[str, Any] = {
+        ours: share(plan[theirs], name=theirs)
+        for theirs, ours in _RULE_FIELDS.items()
+        if plan.get(theirs) is not None
+    }
+    claim = plan.get("claim", ClaimKind.ELIMINATE)
+    if claim not in list(ClaimKind):
+        raise ValueError(f"claim is one of {', '.join(ClaimKind)}, not {claim!r}")
     return Question(
         prediction=_prediction(plan),
         arm=_arm("treatment", case["treatment"]),
         versus=_arm("control", case["control"]),
-        rule=DecisionRule(**fields, claim=claim),
+        rule=DecisionRule(**fields, claim=ClaimKind(claim)),
     )
 
 
-def verdict_differences(
-    name: str, case: Mapping[str, Any]
-) -> Iterator[tuple[str, Difference | None]]:
-    """Each expected entry of a case, with what differs or None."""
-    verdict = judge_hypothesis(recorded_question(case))
-    for quantity, given in case["expected"].items():
-        computed = _computed(quantity, verdict)
+def verdict_differences(name: str, case: Mapping[str, Any]) -> Iterator[tuple[str, Entry]]:
+    """Each expected entry of a case, with what became of it."""
+    expected = case["expected"].items()
+    question = recorded_question(case)
+    verdict = judge_hypothesis(question)
+    comparison = _whole_comparison(question, verdict)
+    for quantity, given in expected:
+        if is_remark(quantity):
+            continue
+        if quantity not in _ANSWERS and quantity not in _NUMBERS:
+            yield quantity, NotComputed(name, quantity)
+            continue
+        computed = _computed(quantity, verdict, comparison)
         fits = _fits(quantity, computed, given)
         yield quantity, None if fits else Difference(name, quantity, given, computed)
 
@@ -84,24 +98,35 @@ _NUMBERS: Mapping[str, Callable[[ArmComparison], Any]] = {
     "tipping_icc": lambda c: c.tipping,
 }
 _COUNTS = frozenset({"n", "corrupt", "errors", "evaluable"})
-_UNKNOWN = "unknown quantity"
+_ANSWERS = ("elimination", "direction", "availability", "headline", "reason")
 
 
-def _computed(quantity: str, verdict: CampaignVerdict) -> Any:
-    if quantity in ("elimination", "direction", "availability", "headline"):
-        return str(getattr(verdict, quantity))
+def _whole_comparison(question: Question, verdict: CampaignVerdict) -> ArmComparison | None:
+    """The numbers of all runs, also where a verdict was reached without some clean sessions."""
+    if verdict.comparison is None or not verdict.comparison.surplus:
+        return verdict.comparison
+    after, before = (
+        launches_of(arm, setting=question.setting) for arm in (question.arm, question.versus)
+    )
+    return compare_arms(after, before, rule=question.rule, wedges=question.arm.wedges)
+
+
+def _computed(quantity: str, verdict: CampaignVerdict, comparison: ArmComparison | None) -> Any:
     if quantity == "reason":
         return sorted(verdict.reason_codes)
-    if quantity not in _NUMBERS:
-        return _UNKNOWN
-    return None if verdict.comparison is None else _NUMBERS[quantity](verdict.comparison)
+    if quantity in _ANSWERS:
+        return str(getattr(verdict, quantity))
+    return None if comparison is None else _NUMBERS[quantity](comparison)
 
 
 def _fits(quantity: str, computed: Any, given: Any) -> bool:
     if computed is None or given is None:
         return computed is given
     if quantity == "reason":
-        return isinstance(given, list) and set(given) == set(computed)
+        given = [given] if isinstance(given, str) else given
+        return isinstance(given, list) and {_plain(x) for x in given} == {
+            _plain(x) for x in computed
+        }
     if isinstance(computed, str):
         return isinstance(given, str) and _plain(given) == _plain(computed)
     if quantity in _COUNTS:
@@ -114,7 +139,8 @@ def _fits(quantity: str, computed: Any, given: Any) -> bool:
 
 
 def _plain(word: str) -> str:
-    return word.casefold().replace("-", "_").replace(" ", "_")
+    """`Improved, not eliminated` is IMPROVED_NOT_ELIMINATED."""
+    return re.sub(r"[\W_]+", "_", str(word).casefold()).strip("_")
 
 
 def _rate_of_evidence(comparison: ArmComparison) -> list[float] | None:
@@ -131,7 +157,7 @@ def _prediction(plan: Mapping[str, Any]) -> Prediction:
     return Prediction(tuple(criteria))
 
 
-def _arm(name: str, runs: list[Mapping[str, Any]]) -> ArmEvidence:
+def _arm(name: str, runs: Sequence[Mapping[str, Any]]) -> ArmEvidence:
     return ArmEvidence(
         name=name,
         blocks=len(runs),
@@ -140,10 +166,12 @@ def _arm(name: str, runs: list[Mapping[str, Any]]) -> ArmEvidence:
 
 
 def _run(label: str, block: int, run: Mapping[str, Any]) -> RunEvidence:
+    """`error`, or `silent`, is none where the file leaves it out, and so are `wedges`."""
+    silent = "silent" if "silent" in run else "error"
     counts = {
-        Outcome.DONE: int(run["clean"]),
-        Outcome.LEAK: int(run["corrupt"]),
-        Outcome.ERROR: int(run["error"]),
+        Outcome.DONE: _count(run["clean"], label, "clean"),
+        Outcome.LEAK: _count(run["corrupt"], label, "corrupt"),
+        Outcome.ERROR: _count(run.get(silent, 0), label, silent),
     }
     wedges = run.get("wedges", 0)
     return RunEvidence(
@@ -151,5 +179,9 @@ def _run(label: str, block: int, run: Mapping[str, Any]) -> RunEvidence:
         block=block,
         state=RunState.DONE,
         counts=SessionCounts(counts),
-        wedges=None if wedges is None else int(wedges),
+        wedges=None if wedges is None else _count(wedges, label, "wedges"),
     )
+
+
+def _count(given: Any, label: str, name: str) -> int:
+    return whole_number(given, name=f"{name} of {label}")

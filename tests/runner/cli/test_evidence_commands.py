@@ -280,6 +280,22 @@ def test_a_changed_number_is_printed_and_changes_the_exit_status(tmp_path: Path)
     assert last == "233 of 234 entries of 9 cases agree"
 
 
+def test_an_entry_that_cannot_be_checked_is_named_and_has_a_status_of_its_own(
+    tmp_path: Path,
+) -> None:
+    case = json.loads((CASES / "verdict_cases.json").read_text("utf-8"))["03_one_clean_run"]
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"x": {**case, "expected": {"n": 80, "banana": 1}}}), "utf-8")
+
+    result = _decisive("evidence", str(file))
+
+    assert result.exit_code == 3
+    assert result.stdout.splitlines() == [
+        "x banana: not checked, nothing of this name is computed",
+        "1 of 1 entries of 1 case agree",
+    ]
+
+
 @pytest.mark.parametrize(
     ("content", "what"),
     [

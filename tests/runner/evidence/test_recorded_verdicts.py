@@ -33,7 +33,6 @@ def test_every_number_answer_and_reason_of_a_recorded_verdict_is_reached(name: s
         ("reason", ["direction:censoring"]),
         ("p_errors_up", 7.862e-13),
         ("tipping_icc", 0.05),
-        ("something_else", 1.0),
     ],
 )
 def test_a_wrong_entry_of_a_recorded_verdict_is_found(quantity: str, wrong: Any) -> None:
