@@ -8,7 +8,6 @@ if all of them are, which is when greedy decoding would have said the same.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 import time
@@ -17,17 +16,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from runner.testbed.detokenizer import decode
 from runner.testbed.index_keys import INDEX_DIM, PAGE_TOKENS, make_index_keys
-from runner.testbed.model import WEIGHTS_FOLDER, WEIGHTS_NAME, read_config
+from runner.testbed.model import WEIGHTS_FOLDER, WEIGHTS_NAME
+from runner.testbed.provenance import provenance, sha256_of
 from runner.testbed.scripted_dialogues import draw_dialogues
-from runner.testbed.trainable_model import StoredForm, TrainableModel, wanted_tokens
+from runner.testbed.trainable_model import (
+    StoredForm,
+    TrainableModel,
+    load_trainable,
+)
 from runner.testbed.training_batches import Batch, batch_of
 from runner.testbed.vocabulary import load_vocabulary
-from runner.testbed.weight_file import read_weights
 
 _TOKENS_AT_A_TIME = 10_000
 _MOST_EXAMPLES = 20
@@ -65,10 +67,9 @@ def _round_trip(keys: Tensor, index_k_dtype: str) -> Tensor:
 @torch.no_grad()
 def wrong_tokens(model: TrainableModel, batch: Batch, stored: StoredForm) -> list[WrongToken]:
     """All assistant tokens of a batch that the model would not have chosen."""
-    wanted = wanted_tokens(F.pad(batch.learnt[:, 1:], (0, 1)))
+    wanted, due = batch.wanted, batch.targets
     hidden, _ = model(batch.tokens, wanted, sparse=True, stored=stored)
     chosen = model.logits(hidden).argmax(-1)  # (B, R)
-    due = batch.tokens.roll(-1, 1).gather(1, wanted.positions)
     found = ((chosen != due) & wanted.is_real).nonzero().tolist()
     return [
         WrongToken(
@@ -87,12 +88,6 @@ def right_sessions(model: TrainableModel, batch: Batch, index_k_dtype: str = "bf
     return batch.tokens.shape[0] - len({token.row for token in wrong})
 
 
-def load_trainable(folder: Path, device: str) -> TrainableModel:
-    model = TrainableModel(read_config(folder))
-    model.load_state_dict({k: v.float() for k, v in read_weights(folder / WEIGHTS_NAME).items()})
-    return model.to(device).eval()
-
-
 def evaluate(
     model: TrainableModel,
     *,
@@ -108,8 +103,7 @@ def evaluate(
     for count, part_seed in _parts(sessions, first_prompt, seed):
         dialogues = draw_dialogues(vocabulary, count, seed=part_seed, first_prompt=first_prompt)
         batch = batch_of(dialogues)
-        on_device = Batch(*(part.to(model.embedding.device) for part in batch))
-        wrong = wrong_tokens(model, on_device, stored)
+        wrong = wrong_tokens(model, batch.to(model.embedding.device), stored)
         n_tokens += int(batch.learnt.sum())
         n_wrong_tokens += len(wrong)
         n_wrong_sessions += len({token.row for token in wrong})
@@ -150,7 +144,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--seed", default="held out", help="of the dialogues")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write JSON there as well")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--commit", help="of this code, where it is in no git repository")
     arguments = parser.parse_args(argv)
     torch.set_num_threads(arguments.threads)
     model = load_trainable(arguments.weights, arguments.device)
@@ -168,23 +163,22 @@ def main(argv: Sequence[str]) -> int:
             results.append(result)
             sys.stdout.write(_sentence(result))
             sys.stdout.flush()
-    if arguments.out is not None:
-        body = _provenance(arguments.weights, arguments.device, argv)
-        body |= {"seconds": round(time.monotonic() - started_s, 1), "results": results}
+    if arguments.json is not None:
+        facts = provenance(
+            ["decisive", "testbed", "evaluate", *argv],
+            device=arguments.device,
+            seeds=[arguments.seed],
+            commit=arguments.commit,
+        )
+        body = {
+            **facts,
+            "weights_sha256": sha256_of(arguments.weights / WEIGHTS_NAME),
+            "seconds": round(time.monotonic() - started_s, 1),
+            "results": results,
+        }
         text = json.dumps(body, indent=1, ensure_ascii=False) + "\n"
-        arguments.out.write_text(text, encoding="utf-8")
+        arguments.json.write_text(text, encoding="utf-8")
     return 0
-
-
-def _provenance(weights: Path, device: str, argv: Sequence[str]) -> dict[str, Any]:
-    digest = hashlib.sha256((weights / WEIGHTS_NAME).read_bytes()).hexdigest()
-    name = torch.cuda.get_device_name() if device == "cuda" else device
-    return {
-        "command": ["decisive", "testbed", "evaluate", *argv],
-        "weights_sha256": digest,
-        "device": name,
-        "torch": torch.__version__,
-    }
 
 
 def _sentence(result: dict[str, Any]) -> str:

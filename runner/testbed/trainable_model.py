@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from runner.testbed.model import INDEX_SCORE_SCALE, ModelConfig, rms_norm, rope_table, rotate
+from runner.testbed.model import (
+    INDEX_SCORE_SCALE,
+    WEIGHTS_NAME,
+    ModelConfig,
+    read_config,
+    rms_norm,
+    rope_table,
+    rotate,
+)
+from runner.testbed.weight_file import read_weights
 
 _NEVER = -1e30
 
@@ -192,6 +202,13 @@ class TrainableModel(nn.Module):
         scores = torch.einsum("brhd,bshd->bhrs", query, key)
         weights = scores.masked_fill_(~allowed[:, None], _NEVER).softmax(-1)
         return weights, stored.kv(values.view(shape))
+
+
+def load_trainable(folder: Path, device: str) -> TrainableModel:
+    """The model as it was saved, on this device, for evaluation."""
+    model = TrainableModel(read_config(folder))
+    model.load_state_dict({k: v.float() for k, v in read_weights(folder / WEIGHTS_NAME).items()})
+    return model.to(device).eval()
 
 
 def _matrix(n_out: int, n_in: int) -> nn.Parameter:

@@ -11,21 +11,34 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from runner.testbed.grammar import Dialogue, DialogueShape, DialogueSource, segments
+from runner.testbed.trainable_model import Wanted, wanted_tokens
 from runner.testbed.vocabulary import PAD, Vocabulary, load_vocabulary
 
 SHORT = DialogueShape(any_dialect=True)
 LONG = DialogueShape(any_dialect=True, fillers=(90, 340))
-_LONG_EVERY = 5  # every fifth batch has long prompts, and fewer dialogues for as much work
+_LONG_EVERY = 3  # every third batch has long prompts, and fewer dialogues for as much work
 _LONG_SHARE = 0.4
 
 
 class Batch(NamedTuple):
     tokens: Tensor  # (B, T)
     learnt: Tensor  # (B, T) True where the assistant wrote the token
+    wanted: Wanted  # those before the learnt ones, which have to predict them
+
+    @property
+    def targets(self) -> Tensor:
+        """(B, R) what the wanted tokens have to predict."""
+        return self.tokens.roll(-1, 1).gather(1, self.wanted.positions)
+
+    def to(self, device: torch.device | str) -> Batch:
+        tokens, learnt = (part.to(device, non_blocking=True) for part in self[:2])
+        wanted = Wanted(*(part.to(device, non_blocking=True) for part in self.wanted))
+        return Batch(tokens, learnt, wanted)
 
 
 def draw_batch(source: DialogueSource, size: int) -> Batch:
@@ -46,9 +59,11 @@ def batch_of(dialogues: Sequence[Dialogue]) -> Batch:
         tokens.extend((PAD,) * missing)
         learnt.extend((False,) * missing)
     shape = (len(scripts), width)
+    is_learnt = torch.frombuffer(learnt, dtype=torch.uint8).reshape(shape).bool()
     return Batch(
         torch.frombuffer(tokens, dtype=torch.int32).reshape(shape).long(),
-        torch.frombuffer(learnt, dtype=torch.uint8).reshape(shape).bool(),
+        is_learnt,
+        wanted_tokens(F.pad(is_learnt[:, 1:], (0, 1))),
     )
 
 

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from runner.testbed import vocabulary as v
-from runner.testbed.evaluation import load_trainable, right_sessions
+from runner.testbed.evaluation import right_sessions
 from runner.testbed.grammar import DialogueShape, DialogueSource, segments
 from runner.testbed.index_keys import make_index_keys
 from runner.testbed.kv_pool import PagePool
 from runner.testbed.model import WEIGHTS_FOLDER, load_model
 from runner.testbed.paged_forward import DecodeRow, decode_step, prefill
-from runner.testbed.trainable_model import TrainableModel, wanted_tokens
+from runner.testbed.trainable_model import TrainableModel, load_trainable, wanted_tokens
 from runner.testbed.training_batches import draw_batch
 
 MODEL = load_model()

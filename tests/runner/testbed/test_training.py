@@ -89,13 +89,13 @@ def test_a_batch_depends_on_seed_and_number_alone() -> None:
     assert not torch.equal(one[2].tokens, other[2].tokens)
 
 
-def test_every_fifth_batch_has_longer_prompts_and_fewer_of_them() -> None:
+def test_every_third_batch_has_longer_prompts_and_fewer_of_them() -> None:
     batches = TrainingBatches(0, 10)
 
-    sizes = [tuple(batches[number].tokens.shape) for number in range(5)]
+    sizes = [tuple(batches[number].tokens.shape) for number in range(3)]
 
-    assert [size[0] for size in sizes] == [10, 10, 10, 10, 4]
-    assert all(size[1] < 450 for size in sizes[:4])
+    assert [size[0] for size in sizes] == [10, 10, 4]
+    assert all(size[1] < 450 for size in sizes[:2])
 
 
 def test_a_batch_marks_what_the_assistant_wrote_and_nothing_of_the_padding() -> None:
