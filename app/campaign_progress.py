@@ -6,15 +6,24 @@ A run that was stopped and is attempted again counts once: by its key, not by it
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import fmean
 
 from db.reads.runs import RunCounts
 from db.vocabulary import RunState
 
+BETWEEN_RUNS_S = 60.0
+"""For so long after a run has ended the next one may still be on its way."""
+
+_SECOND_US = 1_000_000
+
 
 class CampaignState(StrEnum):
+    """`waiting`: asked for, nothing began. `incomplete`: it ended with runs that do not count."""
+
     RUNNING = "running"
     DONE = "done"
     WAITING = "waiting"
+    STOPPED = "stopped"
     INCOMPLETE = "incomplete"
 
 
@@ -29,26 +38,41 @@ class Progress:
     sessions_planned: int
     active: RunCounts | None
     last_moved_at_us: int | None
+    remaining_s: float | None = None
+
+    @property
+    def runs_missing(self) -> int:
+        return self.runs_total - self.runs_done
 
     @property
     def share(self) -> float:
         return min(1.0, self.sessions_ended / self.sessions_planned) if self.sessions_planned else 0
 
 
-def progress_of(runs: Sequence[RunCounts]) -> Progress:
+def progress_of(
+    runs: Sequence[RunCounts], *, is_asked_for: bool = False, now_us: int | None = None
+) -> Progress:
+    """`is_asked_for`: a request for this campaign is open. `now_us` tells a pause from an end."""
     done = {run.run_key: run for run in runs if run.run_state is RunState.DONE}
     planned = {run.run_key: run.sessions_planned for run in runs}
     active = [run for run in runs if run.run_state.is_active]
     ended = sum(run.sessions_planned for run in done.values())
     ended += sum(run.n_ended for run in active if run.run_key not in done)
     return Progress(
-        state=_state(runs, done_keys=len(done), all_keys=len(planned)),
+        state=_state(
+            runs,
+            done_keys=len(done),
+            all_keys=len(planned),
+            is_asked_for=is_asked_for,
+            now_us=now_us,
+        ),
         runs_done=len(done),
         runs_total=len(planned),
         sessions_ended=ended,
         sessions_planned=sum(planned.values()),
         active=active[-1] if active else None,
         last_moved_at_us=max((run.last_moved_at_us for run in runs), default=None),
+        remaining_s=_remaining_s(runs, done_keys=set(done), now_us=now_us),
     )
 
 
@@ -59,11 +83,46 @@ def latest_attempts(runs: Sequence[RunCounts]) -> list[RunCounts]:
     return [run for run in runs if run.id in keep]
 
 
-def _state(runs: Sequence[RunCounts], *, done_keys: int, all_keys: int) -> CampaignState:
+def _state(
+    runs: Sequence[RunCounts],
+    *,
+    done_keys: int,
+    all_keys: int,
+    is_asked_for: bool,
+    now_us: int | None,
+) -> CampaignState:
     if any(run.run_state.is_active for run in runs):
         return CampaignState.RUNNING
     if all_keys and done_keys == all_keys:
         return CampaignState.DONE
-    if not runs or any(run.run_state is RunState.PLANNED for run in runs):
+    ended = [run for run in runs if run.run_state.is_terminal]
+    if not ended:
         return CampaignState.WAITING
-    return CampaignState.INCOMPLETE
+    last = max(ended, key=lambda run: run.last_moved_at_us)
+    if is_asked_for or (last.run_state is RunState.DONE and _is_between_runs(last, now_us)):
+        return CampaignState.RUNNING
+    return CampaignState.STOPPED if last.run_state is RunState.STOPPED else CampaignState.INCOMPLETE
+
+
+def _is_between_runs(last: RunCounts, now_us: int | None) -> bool:
+    return now_us is not None and now_us - last.last_moved_at_us < BETWEEN_RUNS_S * _SECOND_US
+
+
+def _remaining_s(
+    runs: Sequence[RunCounts], *, done_keys: set[str], now_us: int | None
+) -> float | None:
+    """From what finished runs of the same arm took; of all arms where it has none yet."""
+    took: dict[int, list[float]] = {}
+    for run in runs:
+        if run.run_state is RunState.DONE and run.started_at_us and run.ended_at_us:
+            seconds = (run.ended_at_us - run.started_at_us) / _SECOND_US
+            took.setdefault(run.arm_id, []).append(seconds)
+    if not took:
+        return None
+    of_any = fmean(seconds for arm in took.values() for seconds in arm)
+    missing = {run.run_key: run for run in runs if run.run_key not in done_keys}
+    seconds = sum(fmean(took.get(run.arm_id, [of_any])) for run in missing.values())
+    begun = [run.started_at_us for run in runs if run.run_state.is_active and run.started_at_us]
+    if begun and now_us is not None:
+        seconds -= (now_us - max(begun)) / _SECOND_US
+    return max(0.0, seconds)

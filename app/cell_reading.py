@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.wording import counted_noun
 from db.reads.campaigns import ArmFacts
 from db.reads.runs import RunCounts
-from db.vocabulary import RunState
+from db.vocabulary import RunFlag, RunState
 from runner.evidence.counts import SessionCounts, counted, pooled
 
 ENOUGH_SESSIONS = 59
@@ -51,6 +51,11 @@ class CellReading:
     def silent_share(self) -> float:
         rate = self.counts.silent_of_all
         return 0.0 if rate is None else rate.value
+
+    @property
+    def is_not_exercised(self) -> bool:
+        """Whether some finished run never used the path that a factor of it is about."""
+        return any(RunFlag.NOT_EXERCISED in run.flags for run in self.done)
 
     @property
     def wedge_requests(self) -> int:

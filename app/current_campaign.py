@@ -9,23 +9,37 @@ from collections.abc import Mapping
 import streamlit as st
 
 from app import reads_cache
-from app.links import ComparePlace, MatrixPlace, RunPlace, SessionPlace, read_place
+from app.links import (
+    ArmPlace,
+    ComparePlace,
+    MatrixPlace,
+    RunPlace,
+    SessionPlace,
+    VerdictsPlace,
+    read_place,
+)
 from db.vocabulary import RunState
 
 _LAST = "campaign looked at last"
 
 
 def named_campaign(parameters: Mapping[str, str]) -> int | None:
-    """The campaign that the address names, by itself or else through a session or a run."""
+    """The campaign that the address names, by itself or else through something that is its."""
     campaign = read_place(MatrixPlace, parameters).place.campaign
     if campaign is not None:
         return campaign
     session = read_place(SessionPlace, parameters).place.session
     if session is not None:
         return reads_cache.campaign_of_session(session)
+    hypothesis = read_place(VerdictsPlace, parameters).place.hypothesis
+    if hypothesis is not None:
+        return reads_cache.campaign_of_hypothesis(hypothesis)
     compared = read_place(ComparePlace, parameters).place
     run = read_place(RunPlace, parameters).place.run or compared.b or compared.a
-    return None if run is None else reads_cache.campaign_of_run(run)
+    if run is not None:
+        return reads_cache.campaign_of_run(run)
+    arm = read_place(ArmPlace, parameters).place.arm
+    return None if arm is None else reads_cache.campaign_of_arm(arm)
 
 
 def current_campaign(parameters: Mapping[str, str]) -> int | None:

@@ -1,22 +1,26 @@
 """How the cells of a campaign lie in the matrix and what each one shows; pure.
 
-Rows are choices of all levels but the concurrency, columns are concurrencies. The same cells are
-given as rows of a table, for the keyboard and for readers who do not see colours.
+The same cells are given as rows of a table, for the keyboard and for readers who see no colours.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.cell_reading import CellReading, left_out_words
 from app.figures.heat_map import AxisLabel, CellView, Fill
 from app.links import Metric
+from app.matrix_axes import CONCURRENCY, Axes, choose_axes, level_words, varies
 from app.palette import rate_step
 from app.wording import corrupt_words, counted_noun
 from db.reads.campaigns import ArmFacts
+from db.reads.sessions import Waited
 from runner.evidence.rates import Rate
-from runner.evidence.wording import fraction_text, percent_text, silent_text
+from runner.evidence.wording import fraction_text, percent_text, rounded, silent_text
 
-CONCURRENCY = "concurrency"
+ENOUGH_FOR_P99 = 100
+"""Of fewer sessions the 99th percentile is the longest wait."""
+
+_STEPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +31,45 @@ class HeatCells:
     corner: str
 
 
-def lay_out(readings: Sequence[CellReading], metric: Metric) -> HeatCells:
-    concurrencies = sorted({reading.arm.concurrency for reading in readings})
-    keys = list(dict.fromkeys(_row_key(reading.arm) for reading in readings))
+def lay_out(
+    readings: Sequence[CellReading],
+    metric: Metric,
+    *,
+    axes: Axes | None = None,
+    waits: Mapping[int, Waited] | None = None,
+    longest_s: float | None = None,
+) -> HeatCells:
+    """`waits`: arm id -> wait for the first token, for the metric that shows it; `longest_s` is
+    where its strongest colour begins. Without `axes`, columns are concurrencies.
+    """
+    arms = [reading.arm for reading in readings]
+    axes = axes or choose_axes(arms).axes
+    columns = _column_levels(arms, axes.columns)
+    rows = list(dict.fromkeys(_row_key(arm, axes) for arm in _by_rows(arms, axes)))
+    waits = waits or {}
     cells = [
         _cell_view(
             reading,
             metric,
-            row=keys.index(_row_key(reading.arm)),
-            column=concurrencies.index(reading.arm.concurrency),
+            row=rows.index(_row_key(reading.arm, axes)),
+            column=columns.index(_level(reading.arm, axes.columns)),
+            waited=waits.get(reading.arm.id),
+            longest_s=longest_s or max((each.seconds for each in waits.values()), default=1.0),
         )
         for reading in readings
     ]
     return HeatCells(
         cells=cells,
-        rows=[_row_label(readings, key) for key in keys],
-        columns=[_column_label(readings, concurrency) for concurrency in concurrencies],
-        corner=_corner(readings),
+        rows=[_row_label(arms, key, axes) for key in rows],
+        columns=[_column_label(arms, level, axes.columns) for level in columns],
+        corner=" · ".join(factor for factor in axes.rows if varies(arms, factor)),
     )
+
+
+def wait_labels(longest_s: float) -> tuple[str, ...]:
+    """What the six colours stand for where they show seconds."""
+    bounds = [longest_s * step / _STEPS for step in range(1, _STEPS)]
+    return ("0", *(f"<{rounded(bound, 1)}" for bound in bounds), f"≥{rounded(bounds[-1], 1)}")
 
 
 def row_name(arm: ArmFacts) -> str:
@@ -69,6 +94,7 @@ def table_rows(readings: Sequence[CellReading]) -> list[dict[str, str]]:
                 "gave evidence": str(reading.counts.gave_evidence),
                 "wedge requests": str(reading.wedge_requests),
                 "harness errors": str(reading.counts.harness_errors),
+                "exercised": "no" if reading.is_not_exercised else "",
                 "runs done": str(len(reading.done)),
                 "left out": left_out_words(reading.left_out),
             }
@@ -90,7 +116,15 @@ def summary_sentence(readings: Sequence[CellReading]) -> str:
     return said + (f", {empty} without a finished run." if empty else ".")
 
 
-def _cell_view(reading: CellReading, metric: Metric, *, row: int, column: int) -> CellView:
+def _cell_view(
+    reading: CellReading,
+    metric: Metric,
+    *,
+    row: int,
+    column: int,
+    waited: Waited | None,
+    longest_s: float,
+) -> CellView:
     place = {"arm_id": reading.arm.id, "row": row, "column": column}
     if not reading.has_evidence:
         fill = Fill.RUNNING if reading.active else Fill.ABSENT
@@ -102,6 +136,8 @@ def _cell_view(reading: CellReading, metric: Metric, *, row: int, column: int) -
         return _silent_view(reading, place)
     if metric is Metric.WEDGES:
         return _wedge_view(reading, place)
+    if metric is Metric.TTFT:
+        return _wait_view(reading, place, waited, longest_s)
     words = corrupt_words(reading.counts)
     low = rate_step(reading.rate)
     return CellView(
@@ -145,6 +181,26 @@ def _wedge_view(reading: CellReading, place: dict[str, int]) -> CellView:
     )
 
 
+def _wait_view(
+    reading: CellReading, place: dict[str, int], waited: Waited | None, longest_s: float
+) -> CellView:
+    if waited is None:
+        return CellView(
+            headline="no first token", detail="", silent="", note="", fill=Fill.ABSENT, **place
+        )
+    step = 1 + min(_STEPS - 1, int(_STEPS * waited.seconds / longest_s)) if longest_s else 1
+    return CellView(
+        headline=f"{rounded(waited.seconds, 2)} s",
+        detail=f"p99 of {waited.sessions:,}",
+        silent=_silent(reading),
+        note="",
+        fill=Fill.RATE if waited.sessions >= ENOUGH_FOR_P99 else Fill.FEW,
+        low_step=step,
+        silent_share=reading.silent_share,
+        **place,
+    )
+
+
 def _fill(reading: CellReading) -> Fill:
     if not reading.has_too_few:
         return Fill.RATE
@@ -156,6 +212,7 @@ def _note(reading: CellReading) -> str:
     parts = [counted_noun(harness, "harness error") if harness else ""]
     parts.append(f"{len(reading.left_out)} left out" if reading.left_out else "")
     parts.append("running" if reading.active else "")
+    parts.append("not exercised" if reading.is_not_exercised else "")
     return " · ".join(part for part in parts if part)
 
 
@@ -187,31 +244,39 @@ def _short(text: str, limit: int = 26) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _row_key(arm: ArmFacts) -> str:
-    return repr([(factor, level) for factor, level in arm.levels.items() if factor != CONCURRENCY])
+def _level(arm: ArmFacts, factor: str) -> str:
+    return str(arm.levels.get(factor, "–"))
 
 
-def _row_label(readings: Sequence[CellReading], key: str) -> AxisLabel:
-    arms = [reading.arm for reading in readings if _row_key(reading.arm) == key]
-    notes = [arms[0].tag or "", "baseline" if any(arm.is_baseline for arm in arms) else ""]
-    return AxisLabel(row_name(arms[0]), " · ".join(note for note in notes if note))
+def _row_key(arm: ArmFacts, axes: Axes) -> tuple[str, ...]:
+    return tuple(_level(arm, factor) for factor in axes.rows)
 
 
-def _column_label(readings: Sequence[CellReading], concurrency: int) -> AxisLabel:
-    sizes = {
-        reading.arm.sessions_per_run
-        for reading in readings
-        if reading.arm.concurrency == concurrency
+def _by_rows(arms: Sequence[ArmFacts], axes: Axes) -> list[ArmFacts]:
+    """Levels in the order of the file, the outermost factor first."""
+    order = {
+        factor: list(dict.fromkeys(_level(arm, factor) for arm in arms)) for factor in axes.rows
     }
+    return sorted(
+        arms, key=lambda arm: [order[factor].index(_level(arm, factor)) for factor in axes.rows]
+    )
+
+
+def _column_levels(arms: Sequence[ArmFacts], factor: str) -> list[str]:
+    levels = list(dict.fromkeys(_level(arm, factor) for arm in arms))
+    return sorted(levels, key=int) if all(level.isdecimal() for level in levels) else levels
+
+
+def _row_label(arms: Sequence[ArmFacts], key: tuple[str, ...], axes: Axes) -> AxisLabel:
+    mine = [arm for arm in arms if _row_key(arm, axes) == key]
+    telling = [factor for factor in axes.rows if varies(arms, factor)]
+    tags = list(dict.fromkeys(arm.tag for arm in mine if arm.tag))
+    notes = [*tags, *(["baseline"] if any(arm.is_baseline for arm in mine) else [])]
+    return AxisLabel(level_words(mine[0], telling) or row_name(mine[0]), " · ".join(notes))
+
+
+def _column_label(arms: Sequence[ArmFacts], level: str, factor: str) -> AxisLabel:
+    sizes = {arm.sessions_per_run for arm in arms if _level(arm, factor) == level}
     size = "–".join(str(size) for size in sorted({min(sizes), max(sizes)}))
-    return AxisLabel(f"C = {concurrency}", f"{size} sessions a run")
-
-
-def _corner(readings: Sequence[CellReading]) -> str:
-    factors = [factor for factor in readings[0].arm.levels if factor != CONCURRENCY]
-    varying = [
-        factor
-        for factor in factors
-        if len({str(reading.arm.levels.get(factor)) for reading in readings}) > 1
-    ]
-    return " · ".join(varying)
+    title = f"C = {level}" if factor == CONCURRENCY else f"{factor} {level}"
+    return AxisLabel(title, f"{size} sessions a run")

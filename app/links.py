@@ -20,6 +20,7 @@ class Metric(StrEnum):
     CORRUPT = "corrupt"
     SILENT = "silent"
     WEDGES = "wedges"
+    TTFT = "ttft"
 
 
 class ConfigView(StrEnum):
@@ -77,7 +78,21 @@ _CAMPAIGNS = _ids(IdKind.CAMPAIGN)
 _ARMS = _ids(IdKind.ARM)
 _RUNS = _ids(IdKind.RUN)
 _SESSIONS = _ids(IdKind.SESSION)
+_HYPOTHESES = _ids(IdKind.HYPOTHESIS)
 _NAMES: dict[str, Callable[[Any], object]] = {"read": str, "write": str}
+
+
+def _seconds() -> dict[str, Callable[[Any], object]]:
+    def read(text: str) -> float:
+        seconds = float(text)
+        if not -1e9 < seconds < 1e9:
+            raise ValueError(text)
+        return round(seconds, 1)
+
+    return {"read": read, "write": lambda seconds: f"{seconds:g}"}
+
+
+_SECONDS = _seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +101,37 @@ class CampaignsPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class OverviewPlace:
+    path: ClassVar[str] = "overview"
+    campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixPlace:
+    """`rows`, `cols` and `facet` are names of factors; `pick` is the cell that was taken first."""
+
     path: ClassVar[str] = "matrix"
     campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
     arm: int | None = field(default=None, metadata=_ARMS)
     metric: Metric = field(default=Metric.CORRUPT, metadata=_words(Metric))
+    rows: str | None = field(default=None, metadata=_NAMES)
+    cols: str | None = field(default=None, metadata=_NAMES)
+    facet: str | None = field(default=None, metadata=_NAMES)
+    pick: int | None = field(default=None, metadata=_ARMS)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmPlace:
+    path: ClassVar[str] = "arm"
+    arm: int | None = field(default=None, metadata=_ARMS)
+    outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictsPlace:
+    path: ClassVar[str] = "verdicts"
+    campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+    hypothesis: int | None = field(default=None, metadata=_HYPOTHESES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +141,18 @@ class RunPlace:
     campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
     outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
     series: str | None = field(default=None, metadata=_NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class LogsPlace:
+    """`start` and `end` are seconds since the run's first request."""
+
+    path: ClassVar[str] = "logs"
+    run: int | None = field(default=None, metadata=_RUNS)
+    kind: str | None = field(default=None, metadata=_NAMES)
+    text: str | None = field(default=None, metadata=_NAMES)
+    start: float | None = field(default=None, metadata=_SECONDS)
+    end: float | None = field(default=None, metadata=_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +177,32 @@ class NewPlace:
     file: str | None = field(default=None, metadata=_NAMES)
 
 
-Place = CampaignsPlace | MatrixPlace | RunPlace | SessionPlace | ComparePlace | NewPlace
-P = TypeVar("P", CampaignsPlace, MatrixPlace, RunPlace, SessionPlace, ComparePlace, NewPlace)
+@dataclass(frozen=True, slots=True)
+class ReportPlace:
+    path: ClassVar[str] = "report"
+    campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPlace:
+    path: ClassVar[str] = "system"
+
+
+Place = (
+    CampaignsPlace
+    | OverviewPlace
+    | MatrixPlace
+    | ArmPlace
+    | VerdictsPlace
+    | RunPlace
+    | LogsPlace
+    | SessionPlace
+    | ComparePlace
+    | NewPlace
+    | ReportPlace
+    | SystemPlace
+)
+P = TypeVar("P", bound=Place)
 
 
 @dataclass(frozen=True, slots=True)

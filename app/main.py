@@ -18,11 +18,25 @@ PAGES = {
             help="All campaigns with their progress, worst cell and verdicts.",
         ),
         st.Page(
+            "screens/overview.py",
+            title="Overview",
+            icon=":material/dashboard:",
+            url_path="overview",
+            help="One campaign at a glance: state, rates, verdicts, what to look at next.",
+        ),
+        st.Page(
             "screens/matrix.py",
             title="Matrix",
             icon=":material/grid_on:",
             url_path="matrix",
             help="One campaign: every arm at every concurrency, with counts and intervals.",
+        ),
+        st.Page(
+            "screens/verdicts.py",
+            title="Verdicts",
+            icon=":material/gavel:",
+            url_path="verdicts",
+            help="Each hypothesis: what was predicted, what was judged, why, what to run next.",
         ),
     ],
     "Dig": [
@@ -32,6 +46,14 @@ PAGES = {
             icon=":material/monitoring:",
             url_path="run",
             help="One run, live and afterwards: counts, sessions, metrics, log events.",
+        ),
+        st.Page(
+            "screens/arm.py",
+            title="Arm",
+            icon=":material/stacks:",
+            url_path="arm",
+            visibility="hidden",
+            help="One arm: rates, drift over its runs, waits, and its sessions.",
         ),
         st.Page(
             "screens/session.py",
@@ -48,14 +70,30 @@ PAGES = {
             url_path="compare",
             help="Two runs side by side: what differs in configuration, and in counts.",
         ),
+        st.Page(
+            "screens/logs.py",
+            title="Logs",
+            icon=":material/subject:",
+            url_path="logs",
+            help="The log of one run on its clock: density, kinds of event, lines.",
+        ),
     ],
-    "Start": [
+    "Run": [
         st.Page(
             "screens/new.py",
             title="New",
             icon=":material/add:",
             url_path="new",
             help="Queue a campaign file that lies on the server, after seeing what it will do.",
+        ),
+    ],
+    "Keep": [
+        st.Page(
+            "screens/system.py",
+            title="System",
+            icon=":material/dns:",
+            url_path="system",
+            help="The store, the workers with their heartbeats, the queue, the versions.",
         ),
     ],
 }

@@ -22,6 +22,7 @@ REQUEST_GAUGES: Mapping[str, str] = {
     "llamacpp:requests_processing": "running",
     "llamacpp:requests_deferred": "queued",
 }
+IN_FLIGHT = "in flight (client)"
 _REPEATING = ("tp_rank", "pp_rank", "moe_ep_rank")
 _COLUMNS = ["series", "seconds", "value"]
 
@@ -37,22 +38,31 @@ def named_series(samples: pd.DataFrame, *, origin_us: int) -> pd.DataFrame:
     return _lines(samples, {name: name for name in samples["name"].unique()}, origin_us)
 
 
-def in_flight(spans: pd.DataFrame, *, origin_us: int, open_sessions: int = 0) -> pd.DataFrame:
-    """Sessions in flight as the client knows them: a step at each start and each end.
+def in_flight(
+    spans: pd.DataFrame,
+    *,
+    origin_us: int,
+    open_sessions: int = 0,
+    concurrency: int | None = None,
+    until_s: float | None = None,
+) -> pd.DataFrame:
+    """Sessions in flight as the client knows them: one step at each moment at which they change.
 
-    `open_sessions` started and have not ended, so the store does not have them yet; they are taken
-    to have been in flight since the first request.
+    `open_sessions` started and have not ended, so the store does not have them yet. When they
+    started is not known, only that a closed loop never has more than `concurrency` in flight: up to
+    that they are taken to have been there all along. The line goes on until `until_s`.
     """
-    started = pd.DataFrame({"at_us": spans["started_at_us"], "step": 1})
-    ended = pd.DataFrame({"at_us": spans["ended_at_us"], "step": -1})
-    steps = pd.concat([started, ended]).sort_values(["at_us", "step"], kind="stable")
-    return pd.DataFrame(
-        {
-            "series": "in flight (client)",
-            "seconds": (steps["at_us"] - origin_us) / SECOND_US,
-            "value": steps["step"].cumsum() + open_sessions,
-        }
-    )
+    started = pd.Series(1, index=spans["started_at_us"].to_numpy())
+    ended = pd.Series(-1, index=spans["ended_at_us"].to_numpy())
+    steps = pd.concat([started, ended]).groupby(level=0).sum().sort_index()
+    seconds = [(float(at) - origin_us) / SECOND_US for at in steps.index]
+    heights = [float(height) + open_sessions for height in steps.cumsum()]
+    if until_s is not None and heights and until_s > seconds[-1]:
+        seconds.append(until_s)
+        heights.append(heights[-1])
+    if concurrency is not None:
+        heights = [min(height, float(concurrency)) for height in heights]
+    return pd.DataFrame({"series": IN_FLIGHT, "seconds": seconds, "value": heights})
 
 
 def _lines(samples: pd.DataFrame, words: Mapping[str, str], origin_us: int) -> pd.DataFrame:

@@ -18,10 +18,12 @@ from app.errors import NoStoreError, UnreadableStoreError
 from app.settings import read_settings
 from db.errors import StoreError, StoreMissingError
 from db.identifiers import IdKind
-from db.reads import campaigns, observations, sessions
+from db.reads import campaigns, observations, sessions, work
+from db.reads.campaigns import JudgementFacts, NoteFacts
 from db.reads.observations import LogEventFacts
 from db.reads.runs import RunCounts
-from db.reads.sessions import Neighbours, SessionFacts, TwinFacts
+from db.reads.sessions import FailingDialogue, Neighbours, SessionFacts, TwinFacts, Waited
+from db.reads.work import StackLeaseFacts
 from db.store import Store, open_store_read_only
 from db.store_url import parse_store_url
 
@@ -52,6 +54,10 @@ def work_now() -> records.Work:
     return _read(records.read_work)
 
 
+def stack_leases() -> list[StackLeaseFacts]:
+    return _read(work.stack_leases)
+
+
 def campaign_of_run(run_id: int) -> int:
     """Raises UnknownIdError."""
     return records.known(_read(campaigns.campaign_of_run, run_id), IdKind.RUN, run_id)
@@ -61,6 +67,29 @@ def campaign_of_session(session_id: int) -> int:
     """Raises UnknownIdError."""
     found = _read(campaigns.campaign_of_session, session_id)
     return records.known(found, IdKind.SESSION, session_id)
+
+
+def campaign_of_arm(arm_id: int) -> int:
+    """Raises UnknownIdError."""
+    return records.known(_read(campaigns.campaign_of_arm, arm_id), IdKind.ARM, arm_id)
+
+
+def campaign_of_hypothesis(hypothesis_id: int) -> int:
+    """Raises UnknownIdError."""
+    found = _read(campaigns.campaign_of_hypothesis, hypothesis_id)
+    return records.known(found, IdKind.HYPOTHESIS, hypothesis_id)
+
+
+def judgements(hypothesis_id: int) -> list[JudgementFacts]:
+    return _read(campaigns.judgements, hypothesis_id)
+
+
+def notes(campaign_id: int) -> list[NoteFacts]:
+    return _read(records.read_notes, campaign_id)
+
+
+def progress(campaign_id: int) -> records.Progress:
+    return _read(records.read_progress, campaign_id)
 
 
 def run_record(run: RunCounts) -> records.RunRecord:
@@ -78,9 +107,21 @@ def session_total(run_id: int, *, outcomes: Sequence[str]) -> int:
 
 
 def sessions_of_runs(
-    run_ids: Sequence[int], *, outcomes: Sequence[str], limit: int = 100
+    run_ids: Sequence[int], *, outcomes: Sequence[str], limit: int = 100, offset: int = 0
 ) -> list[SessionFacts]:
-    return _read(sessions.sessions_of_runs, run_ids, outcomes=outcomes, limit=limit)
+    return _read(sessions.sessions_of_runs, run_ids, outcomes=outcomes, limit=limit, offset=offset)
+
+
+def failing_dialogues(run_ids: Sequence[int], *, outcomes: Sequence[str]) -> list[FailingDialogue]:
+    return _read(sessions.failing_dialogues, run_ids, outcomes=outcomes)
+
+
+def first_token_waits(run_ids: Sequence[int]) -> list[float]:
+    return _read(sessions.first_token_waits, run_ids)
+
+
+def first_token_quantile(run_ids: Sequence[int], *, share: float) -> Waited | None:
+    return _read(sessions.first_token_quantile, run_ids, share=share)
 
 
 def silent_reasons(run_ids: Sequence[int]) -> dict[str, int]:
@@ -100,9 +141,27 @@ def metric_samples(run_id: int, names: Sequence[str]) -> pd.DataFrame:
 
 
 def log_events(
-    run_id: int, *, from_us: int = 0, to_us: int | None = None, limit: int = 200
+    run_id: int,
+    *,
+    from_us: int = 0,
+    to_us: int | None = None,
+    kind: str | None = None,
+    text: str | None = None,
+    limit: int = 200,
 ) -> list[LogEventFacts]:
-    return _read(observations.log_events, run_id, from_us=from_us, to_us=to_us, limit=limit)
+    return _read(
+        observations.log_events,
+        run_id,
+        from_us=from_us,
+        to_us=to_us,
+        kind=kind,
+        text=text,
+        limit=limit,
+    )
+
+
+def log_density(run_id: int, *, bin_us: int) -> pd.DataFrame:
+    return _read(observations.log_density, run_id, bin_us=bin_us)
 
 
 def log_event_counts(run_id: int) -> pd.DataFrame:
@@ -131,6 +190,10 @@ def raw_bytes(raw_ids: Sequence[int]) -> bytes:
     """Read when they are asked for, and never kept in memory."""
     with reading() as connection:
         return records.read_raw_bytes(connection, raw_ids)
+
+
+def schema_version() -> int:
+    return _opened(_store_key()).schema_version()
 
 
 def now_us() -> int:

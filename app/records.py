@@ -8,11 +8,13 @@ from sqlalchemy import Connection
 
 from app.errors import UnknownIdError
 from db.identifiers import IdKind, format_id
-from db.reads import campaigns, observations, runs, sessions, work
-from db.reads.campaigns import ArmFacts, CampaignFacts, VerdictFacts
+from db.reads import campaigns, live_evidence, observations, runs, sessions, wedges, work
+from db.reads.campaigns import ArmFacts, CampaignFacts, NoteFacts, VerdictFacts
+from db.reads.live_evidence import EvidenceSoFar, OpenRun
 from db.reads.observations import RawFacts
-from db.reads.runs import FingerprintFacts, LaunchFacts, RunCounts, RunProof, WedgeFacts
+from db.reads.runs import FingerprintFacts, LaunchFacts, RunCounts, RunProof
 from db.reads.sessions import SessionFacts, TurnFacts
+from db.reads.wedges import RunStillness
 from db.reads.work import LaunchRequestFacts, WorkerFacts
 from db.vocabulary import RawKind
 
@@ -67,8 +69,19 @@ class RunRecord:
     proof: RunProof
     launch: LaunchFacts | None
     fingerprints: list[FingerprintFacts]
-    wedges: list[WedgeFacts]
+    stillness: RunStillness
     raw: list[RawFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What may be said of a campaign while it is open: sentences as the engine stored them."""
+
+    open_runs: list[OpenRun]
+    evidence: list[EvidenceSoFar]
+
+    def said_of_run(self, run_id: int) -> str | None:
+        return next((run.progress_said for run in self.open_runs if run.id == run_id), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +113,17 @@ def read_board(connection: Connection, campaign_id: int) -> Board:
     )
 
 
+def read_progress(connection: Connection, campaign_id: int) -> Progress:
+    return Progress(
+        open_runs=live_evidence.open_runs(connection, [campaign_id]),
+        evidence=live_evidence.evidence_so_far(connection, [campaign_id]),
+    )
+
+
+def read_notes(connection: Connection, campaign_id: int) -> list[NoteFacts]:
+    return campaigns.notes(connection, campaign_id)
+
+
 def read_work(connection: Connection) -> Work:
     return Work(
         workers=work.workers(connection),
@@ -114,7 +138,7 @@ def read_run_record(connection: Connection, run_id: int, launch_id: int | None) 
         proof=known(runs.run_proof(connection, run_id), IdKind.RUN, run_id),
         launch=runs.launch(connection, launch_id) if launch_id else None,
         fingerprints=runs.fingerprints(connection, launch_id) if launch_id else [],
-        wedges=runs.wedge_spans(connection, run_id),
+        stillness=wedges.run_stillness(connection, run_id),
         raw=observations.raw_of_run(connection, run_id, _OF_A_RUN),
     )
 

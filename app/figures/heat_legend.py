@@ -12,13 +12,20 @@ _WIDTH = 22
 _UPPER, _LOWER = 2.3, 0.0
 
 
-def heat_legend(steps: Sequence[str], *, words: str, palette: Palette) -> go.Figure:
-    """`words` says of what the steps are per cent."""
+def heat_legend(
+    steps: Sequence[str],
+    *,
+    words: str,
+    palette: Palette,
+    labels: Sequence[str] = RATE_LABELS,
+    few: int = 59,
+) -> go.Figure:
+    """`words` says what the `labels` of the steps count; below `few` sessions a cell is hatched."""
     boxes = [_box(number, _UPPER, {"color": colour}) for number, colour in enumerate(steps)]
-    texts = [_below(number, label, palette) for number, label in enumerate(RATE_LABELS)]
+    texts = [_below(number, label, palette) for number, label in enumerate(labels)]
     texts.append(_beside(5.65, _UPPER, words, palette))
     boxes += _hatched(steps, palette)
-    texts.append(_beside(1.65, _LOWER, "hatched: fewer than 59 gave evidence", palette))
+    texts.append(_beside(1.65, _LOWER, f"hatched: fewer than {few} gave evidence", palette))
     boxes.append(_box(13.6, _LOWER, {"color": palette.silent}, height=0.22))
     texts.append(_beside(14.25, _LOWER, "silent share", palette))
     return go.Figure(data=boxes, layout=_layout() | {"annotations": texts})

@@ -144,7 +144,7 @@ def _cell_text(cell: CellView, palette: Palette, steps: Sequence[str]) -> dict[s
     notes = [(cell.silent, silent_ink), (cell.note, small)]
     told = [f'<span style="color:{ink_of}">{escape(text)}</span>' for text, ink_of in notes if text]
     if told:
-        lines.append(f'<span style="font-size:11px">{" · ".join(told)}</span>')
+        lines.append(f'<span style="font-size:11px">{"<br>".join(told)}</span>')
     annotation: dict[str, Any] = {
         "x": cell.column,
         "y": cell.row,

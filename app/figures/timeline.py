@@ -19,7 +19,7 @@ from db.vocabulary import OutcomeClass
 _TURN_ROW_PX = 26
 _LINES_PX = 170
 _BETWEEN_PX = 44
-_DASHES = {"solid": "━", "dot": "┅", "dash": "╍"}
+_DASHES = {"solid": "━", "dash": "╍", "dot": "┅", "dashdot": "━·", "longdash": "╺╸"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,7 @@ def run_timeline(
         traces.append(_corrupt_dots(corrupt_at_s, lines, palette))
     axis = _axis(palette)
     seconds = axis | {"title": _axis_title("seconds since the first request")}
-    if until_s is not None:
-        seconds["range"] = [-0.02 * until_s, 1.05 * until_s]
+    seconds["range"] = [0, 1.03 * max(until_s or 0.0, _last_second(lines, bands, marks))]
     layout = _layout(height) | {
         "xaxis": seconds,
         "yaxis": axis | {"range": [0, 1.06 * _top(lines)]},
@@ -157,8 +156,9 @@ def _event_ticks(event_at_s: Sequence[float], palette: Palette) -> go.Scatter:
 
 def _line_traces(lines: pd.DataFrame, palette: Palette) -> list[Any]:
     traces = []
+    styles = line_styles([str(series) for series in lines["series"].unique()], palette)
     for series, points in lines.groupby("series", sort=False):
-        colour, dash = _line_style(str(series), palette)
+        colour, dash = styles[str(series)]
         traces.append(
             go.Scatter(
                 x=points["seconds"].to_numpy(float),
@@ -174,10 +174,11 @@ def _line_traces(lines: pd.DataFrame, palette: Palette) -> list[Any]:
 
 def _names(lines: pd.DataFrame, palette: Palette) -> dict[str, Any]:
     """The names of the lines in one row above them, each in its colour."""
-    names = []
-    for series in lines["series"].unique():
-        colour, dash = _line_style(str(series), palette)
-        names.append(f'<span style="color:{colour}">{_DASHES[dash]} {escape(str(series))}</span>')
+    styles = line_styles([str(series) for series in lines["series"].unique()], palette)
+    names = [
+        f'<span style="color:{colour}">{_DASHES[dash]} {escape(series)}</span>'
+        for series, (colour, dash) in styles.items()
+    ]
     return {
         "x": 0,
         "xref": "x domain",
@@ -192,8 +193,24 @@ def _names(lines: pd.DataFrame, palette: Palette) -> dict[str, Any]:
     }
 
 
-def _line_style(series: str, palette: Palette) -> tuple[str, str]:
-    """Colour and dash by what the line counts, the same on every page."""
+def line_styles(series: Sequence[str], palette: Palette) -> dict[str, tuple[str, str]]:
+    """Colour by what a line counts, the same on every page; no two lines look alike."""
+    styles: dict[str, tuple[str, str]] = {}
+    for name in series:
+        colour, first = _colour_and_dash(name, palette)
+        free = [dash for dash in (first, *_DASHES) if (colour, dash) not in styles.values()]
+        others = [palette.silent, palette.ours, palette.clean, palette.text]
+        spare = [
+            (other, dash)
+            for other in others
+            for dash in _DASHES
+            if (other, dash) not in styles.values()
+        ]
+        styles[name] = (colour, free[0]) if free else (spare or [(colour, first)])[0]
+    return styles
+
+
+def _colour_and_dash(series: str, palette: Palette) -> tuple[str, str]:
     if series.startswith("in flight"):
         return palette.text, "solid"
     if series.startswith("running"):
@@ -258,6 +275,12 @@ def _words_at(at_s: float, words: str, colour: str) -> dict[str, Any]:
         "yshift": 12,
         "font": {"size": 11, "color": colour},
     }
+
+
+def _last_second(lines: pd.DataFrame, bands: Sequence[Band], marks: Sequence[Mark]) -> float:
+    ends = [band.end_s for band in bands] + [mark.at_s for mark in marks]
+    last = float(lines["seconds"].max()) if len(lines) else 0.0
+    return max(1.0, last, *ends)
 
 
 def _top(lines: pd.DataFrame) -> float:

@@ -6,36 +6,39 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.campaign_progress import progress_of
 from app.cell_reading import read_cells
 from app.current_campaign import current_campaign
 from app.heat_cells import summary_sentence
-from app.links import CampaignsPlace, MatrixPlace, read_place
+from app.links import MatrixPlace, read_place
 from app.markdown_text import plain
+from app.matrix_axes import choose_axes
 from app.widgets.campaign_head import (
     campaign_badge,
     campaign_token,
+    progress_now,
     show_progress,
     show_provenance,
     verdict_badges,
 )
-from app.widgets.cell_drawer import show_drawer, show_no_cell, show_verdicts
+from app.widgets.cell_drawer import show_drawer, show_no_cell
 from app.widgets.empty_pages import show_no_campaigns
 from app.widgets.matrix_parts import (
     matrix_csv,
+    pick_axes,
     pick_metric,
-    show_heat_map,
+    show_heat_maps,
     show_left_out,
     show_table,
 )
 from app.widgets.navigation import (
     Crumb,
     breadcrumb,
-    campaign_name,
+    campaign_crumbs,
     complete_address,
     say_ignored,
 )
 from app.widgets.polling import BUSY_S, IDLE_S, redraw_on_change
+from app.widgets.verdict_parts import show_verdict_list
 
 parsed = read_place(MatrixPlace, st.query_params.to_dict())
 campaign_id = current_campaign(st.query_params.to_dict())
@@ -46,10 +49,11 @@ if campaign_id is None:
 board = reads_cache.board(campaign_id)
 place = replace(parsed.place, campaign=campaign_id)
 complete_address(place)
-progress = progress_of(board.runs)
+progress = progress_now(campaign_id, board.runs)
+chosen_axes = choose_axes(board.arms, rows=place.rows, columns=place.cols, facet=place.facet)
 readings = read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
 
-breadcrumb(Crumb("Campaigns", CampaignsPlace()), Crumb(campaign_name(board.campaign)))
+breadcrumb(*campaign_crumbs(board.campaign), Crumb("Matrix"))
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
         st.title("Matrix", width="content", anchor=False)
@@ -62,7 +66,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         icon=":material/download:",
         on_click="ignore",
     )
-say_ignored(parsed.ignored)
+say_ignored((*parsed.ignored, *chosen_axes.ignored))
 st.markdown(f":gray[Question] {plain(board.campaign.question)}")
 show_progress(board, progress)
 
@@ -70,7 +74,8 @@ chosen = next((cell for cell in readings if cell.arm.id == place.arm), None)
 left, right = st.columns([2, 1], gap="small")
 with left:
     pick_metric(place)
-    show_heat_map(readings, place)
+    pick_axes(board.arms, chosen_axes.axes, place)
+    show_heat_maps(readings, chosen_axes.axes, place)
     st.markdown(summary_sentence(readings))
     st.caption(
         "Each interval is Wilson 95 %; silent sessions count as clean at its lower and as corrupt "
@@ -79,15 +84,16 @@ with left:
     )
     show_table(readings, place)
     show_left_out(board, [run for cell in readings for run in cell.left_out])
-    if chosen is not None:
-        show_verdicts(board)
 with right:
     if chosen is None:
         show_no_cell()
-        show_verdicts(board)
+        show_verdict_list(board)
     else:
         baseline = next((cell for cell in readings if cell.arm.is_baseline), None)
-        show_drawer(board, chosen, baseline, place)
+        picked = next((cell for cell in readings if cell.arm.id == place.pick), None)
+        show_drawer(board, chosen, baseline, picked, place)
+if chosen is not None:
+    show_verdict_list(board)
 show_provenance(board)
 redraw_on_change(
     partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S

@@ -16,10 +16,17 @@ from app.widgets.navigation import (
     campaign_crumbs,
     cell_crumb,
     complete_address,
+    matrix_crumb,
     say_ignored,
 )
 from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change
-from app.widgets.run_evidence import show_launch, show_log_events, show_proof, show_sessions
+from app.widgets.run_clock_parts import show_stillness
+from app.widgets.run_evidence import (
+    show_launch,
+    show_log_events,
+    show_proof,
+    show_silent_reasons,
+)
 from app.widgets.run_parts import (
     default_run,
     pick_run,
@@ -29,6 +36,7 @@ from app.widgets.run_parts import (
     state_of_run,
 )
 from app.widgets.run_series import show_series
+from app.widgets.session_table import show_sessions
 from db.identifiers import IdKind, format_id
 
 parsed = read_place(RunPlace, st.query_params.to_dict())
@@ -46,6 +54,7 @@ if named is None:  # without a run in its address the page follows the one in wo
     complete_address(replace(parsed.place, campaign=campaign_id))
 breadcrumb(
     *campaign_crumbs(board.campaign),
+    matrix_crumb(campaign_id),
     *([cell_crumb(campaign_id, board.arm(run.arm_id))] if run else []),
     Crumb(format_id(IdKind.RUN, run.id) if run else "Run"),
 )
@@ -64,11 +73,13 @@ live(partial(show_live, campaign_id, run.id), every_s=BUSY_S if is_moving else N
 record = reads_cache.run_record(run)
 left, right = st.columns([3, 2], gap="small")
 with left:
+    show_stillness(run)
     place = replace(parsed.place, run=run.id, campaign=None)
     show_sessions(run, place)
     show_series(run, place)
 with right:
-    show_proof(record)
+    show_proof(run, record)
+    show_silent_reasons(run)
     show_log_events(run)
     show_launch(record)
 show_provenance(board)

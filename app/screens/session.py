@@ -10,6 +10,7 @@ from app.widgets.navigation import (
     breadcrumb,
     campaign_crumbs,
     cell_crumb,
+    matrix_crumb,
     run_crumb,
     say_ignored,
 )
@@ -35,6 +36,7 @@ run = board.run(session.run_id)
 
 breadcrumb(
     *campaign_crumbs(board.campaign),
+    matrix_crumb(board.campaign.id),
     cell_crumb(board.campaign.id, board.arm(run.arm_id)),
     run_crumb(run.id),
     Crumb(format_id(IdKind.SESSION, session.id)),

@@ -1,11 +1,11 @@
 """What stands at the head and the foot of every page about one campaign."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import streamlit as st
 
 from app import reads_cache
-from app.campaign_progress import CampaignState, Progress
+from app.campaign_progress import CampaignState, Progress, progress_of
 from app.cell_reading import counts_of, left_out_words
 from app.links import RunPlace
 from app.markdown_text import badge, plain
@@ -14,19 +14,31 @@ from app.widgets.navigation import link_to
 from app.wording import corrupt_words, counted_noun, headline_badge
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
+from db.reads.runs import RunCounts
 from db.vocabulary import RunState
-from runner.evidence.wording import count_text, moment_text
+from runner.evidence.wording import count_text, duration_text, moment_text
 
 _STATE_BADGES = {
     CampaignState.RUNNING: badge("running", colour="gray", icon=":material/play_circle:"),
     CampaignState.DONE: badge("done", colour="gray", icon=":material/check:"),
     CampaignState.WAITING: badge("waiting", colour="gray", icon=":material/more_horiz:"),
-    CampaignState.INCOMPLETE: badge("incomplete", colour="gray", icon=":material/stop_circle:"),
+    CampaignState.STOPPED: badge("stopped", colour="gray", icon=":material/stop_circle:"),
+    CampaignState.INCOMPLETE: badge("incomplete", colour="gray", icon=":material/rule:"),
 }
 
 
 def campaign_badge(progress: Progress) -> str:
     return _STATE_BADGES[progress.state]
+
+
+def progress_now(campaign_id: int, runs: Sequence[RunCounts]) -> Progress:
+    """How far it is at this moment; the queue says whether somebody still means to go on."""
+    requests = reads_cache.work_now().open_requests
+    return progress_of(
+        runs,
+        is_asked_for=any(request.campaign_id == campaign_id for request in requests),
+        now_us=reads_cache.now_us(),
+    )
 
 
 def campaign_token(campaign_id: int) -> Hashable:
@@ -44,7 +56,10 @@ def show_progress(board: Board, progress: Progress) -> None:
         f"{counted_noun(progress.sessions_planned, 'session')}"
     )
     if progress.state is not CampaignState.DONE:
-        st.progress(progress.share, text=f"{runs} · {sessions} ended")
+        left = ""
+        if progress.remaining_s and progress.state is CampaignState.RUNNING:
+            left = f" · about {duration_text(progress.remaining_s)} left"
+        st.progress(progress.share, text=f"{runs} · {sessions} ended{left}")
     run = progress.active
     if run is None:
         return
@@ -56,6 +71,9 @@ def show_progress(board: Board, progress: Progress) -> None:
             so_far += f" · corrupt so far {corrupt_words(counts).fraction}"
         name = plain(board.arm(run.arm_id).name)
         st.markdown(f"{name} :gray[· {so_far} · counts once it is done]", width="content")
+    said = reads_cache.progress(board.campaign.id).said_of_run(run.id)
+    if said:
+        st.markdown(f":gray[:material/trending_flat:] :small[{plain(said, limit=600)}]")
 
 
 def verdict_badges(verdicts: list[VerdictFacts]) -> str:

@@ -5,12 +5,12 @@ from collections.abc import Hashable
 import streamlit as st
 
 from app import reads_cache
-from app.campaign_progress import CampaignState, Progress, progress_of
+from app.campaign_progress import CampaignState, Progress
 from app.cell_reading import CellReading, left_out_words, read_cells, worst_cell
-from app.links import MatrixPlace
+from app.links import MatrixPlace, OverviewPlace
 from app.markdown_text import plain
 from app.records import Overview
-from app.widgets.campaign_head import campaign_badge, verdict_badges
+from app.widgets.campaign_head import campaign_badge, progress_now, verdict_badges
 from app.widgets.navigation import link_to
 from app.wording import ago_text, corrupt_words, counted_noun
 from db.identifiers import IdKind, format_id
@@ -45,7 +45,7 @@ def overview_token() -> Hashable:
 
 def _show_campaign(overview: Overview, campaign: CampaignFacts) -> None:
     runs = [run for run in overview.runs if run.campaign_id == campaign.id]
-    progress = progress_of(runs)
+    progress = progress_now(campaign.id, runs)
     cells = read_cells(
         [arm for arm in overview.arms if arm.campaign_id == campaign.id],
         runs,
@@ -55,7 +55,7 @@ def _show_campaign(overview: Overview, campaign: CampaignFacts) -> None:
         name, worst, moved = st.columns([5, 3, 2], gap="small")
         with name:
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-                place = MatrixPlace(campaign=campaign.id)
+                place = OverviewPlace(campaign=campaign.id)
                 link_to(place, f"**{plain(campaign.name)}**")
                 about = f":gray[{format_id(IdKind.CAMPAIGN, campaign.id)} · {campaign.stack}]"
                 st.markdown(f"{about} {campaign_badge(progress)}", width="content")

@@ -7,7 +7,7 @@ import streamlit as st
 from app import reads_cache
 from app.cell_reading import CellReading, counts_of
 from app.figures.outcome_bar import outcome_bar
-from app.links import ComparePlace, MatrixPlace, RunPlace, SessionFilter, SessionPlace
+from app.links import ArmPlace, ComparePlace, MatrixPlace, RunPlace, SessionFilter, SessionPlace
 from app.markdown_text import badge, plain
 from app.palette import palette_for
 from app.records import Board
@@ -15,7 +15,6 @@ from app.widgets.navigation import link_to, stay_at
 from app.wording import (
     SECOND_US,
     corrupt_words,
-    headline_badge,
     levels_text,
     offset_text,
     outcome_badge,
@@ -23,7 +22,6 @@ from app.wording import (
     state_badge,
 )
 from db.identifiers import IdKind, format_id
-from db.reads.campaigns import VerdictFacts
 from db.reads.runs import RunCounts
 from db.reads.sessions import SessionFacts
 from db.vocabulary import RunState
@@ -33,8 +31,13 @@ _SHOWN_SESSIONS = 8
 
 
 def show_drawer(
-    board: Board, reading: CellReading, baseline: CellReading | None, place: MatrixPlace
+    board: Board,
+    reading: CellReading,
+    baseline: CellReading | None,
+    picked: CellReading | None,
+    place: MatrixPlace,
 ) -> None:
+    """`picked` is the cell that was taken first, to be compared with this one."""
     with st.container(border=True, gap="small"):
         _show_head(reading)
         if reading.has_evidence:
@@ -46,35 +49,23 @@ def show_drawer(
         _show_numbers(reading)
         _show_runs(board, reading)
         _show_corrupt_sessions(board, reading)
-        _show_next(reading, baseline, place)
+        _show_next(reading, baseline, picked, place)
 
 
 def show_no_cell() -> None:
     st.caption("Click a cell for its runs and its corrupt sessions.")
 
 
-def show_verdicts(board: Board) -> None:
-    """Each claim with its newest verdict, in the words in which it was stored."""
-    with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Verdicts")
-        if not board.verdicts:
-            st.caption("This campaign claims nothing, so there is nothing to judge.")
-        for verdict in board.verdicts:
-            st.markdown(f"**{plain(verdict.slug)}** {plain(verdict.claim)} {_headline(verdict)}")
-            said = verdict.sentence or f"Predicted: {verdict.predict}. Not judged yet."
-            st.caption(plain(said, limit=1200))
-
-
-def _headline(verdict: VerdictFacts) -> str:
-    return headline_badge(verdict.headline) if verdict.headline else ""
-
-
 def _show_head(reading: CellReading) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="xsmall"):
         st.markdown(f"##### {plain(reading.arm.name)}", width="content")
+        marks = []
         if reading.is_wedged:
-            wedged = badge("wedged", colour="violet", icon=":material/hourglass_disabled:")
-            st.markdown(wedged, width="content")
+            marks.append(badge("wedged", colour="violet", icon=":material/hourglass_disabled:"))
+        if reading.is_not_exercised:
+            marks.append(badge("not exercised", colour="yellow", icon=":material/warning:"))
+        if marks:
+            st.markdown(" ".join(marks), width="content")
     about = levels_text(reading.arm.levels)
     tag = f" · {reading.arm.tag}" if reading.arm.tag else ""
     base = " · baseline" if reading.arm.is_baseline else ""
@@ -166,18 +157,56 @@ def _where(session: SessionFacts, reading: CellReading) -> str:
     return " · ".join(parts)
 
 
-def _show_next(reading: CellReading, baseline: CellReading | None, place: MatrixPlace) -> None:
+def _show_next(
+    reading: CellReading,
+    baseline: CellReading | None,
+    picked: CellReading | None,
+    place: MatrixPlace,
+) -> None:
+    if picked is not None:
+        _show_picked(reading, picked, place)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        link_to(ArmPlace(arm=reading.arm.id), "Open the arm", icon=":material/stacks:")
         if baseline is not None and baseline.done and reading.done and baseline != reading:
             a, b = _pair(baseline, reading)
             pair = ComparePlace(a=a.id, b=b.id)
             link_to(pair, "Compare with the baseline", icon=":material/compare_arrows:")
+        if picked is None and reading.done:
+            st.button(
+                "Compare with another cell",
+                icon=":material/ads_click:",
+                type="tertiary",
+                on_click=stay_at,
+                args=(replace(place, pick=reading.arm.id),),
+            )
         st.button(
             "Close",
             icon=":material/close:",
             type="tertiary",
             on_click=stay_at,
-            args=(replace(place, arm=None),),
+            args=(replace(place, arm=None, pick=None),),
+        )
+
+
+def _show_picked(reading: CellReading, picked: CellReading, place: MatrixPlace) -> None:
+    """The two cells by name with the way to their comparison, or what is still to be done."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"**A** {plain(picked.arm.name)}")
+        if picked.arm.id == reading.arm.id:
+            st.caption("Click the cell to compare it with, or open it in the table.")
+        elif picked.done and reading.done:
+            st.markdown(f"**B** {plain(reading.arm.name)}")
+            a, b = _pair(picked, reading)
+            pair = ComparePlace(a=a.id, b=b.id)
+            link_to(pair, "**Compare A with B**", icon=":material/compare_arrows:")
+        else:
+            st.caption("Both cells need a finished run to be compared.")
+        st.button(
+            "Forget A",
+            icon=":material/close:",
+            type="tertiary",
+            on_click=stay_at,
+            args=(replace(place, pick=None),),
         )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 from app import reads_cache
 from app.fairness import Side
 from app.figures.rate_pairs import RatePoint, RateRow, rate_pairs
-from app.figures.timeline import Band, Mark, run_timeline
+from app.figures.timeline import run_timeline
 from app.links import RunPlace, SessionPlace, address_of
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
@@ -15,6 +15,7 @@ from app.palette import Palette, palette_for
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.compare_parts import Compared
 from app.widgets.navigation import link_to
+from app.widgets.run_clock_parts import end_marks, wedge_bands
 from app.wording import corrupt_words, counted_noun, outcome_word, state_badge
 from runner.evidence.counts import SessionCounts
 from runner.evidence.rates import Rate
@@ -123,19 +124,11 @@ def _show_curve(side: Compared, longest_s: float | None) -> None:
         st.caption("Nothing was recorded over time.")
         return
     corrupt = spans[spans["outcome"].isin(side.board.campaign.corrupt_outcomes)]
-    ended = run.ended_at_us
     figure = run_timeline(
         lines,
         corrupt_at_s=[seconds_into(at, origin_us) for at in corrupt["ended_at_us"]],
-        bands=[
-            Band(
-                seconds_into(wedge.started_at_us, origin_us),
-                seconds_into(wedge.ended_at_us or ended or wedge.started_at_us, origin_us),
-                "wedge",
-            )
-            for wedge in reads_cache.run_record(run).wedges
-        ],
-        marks=[Mark(seconds_into(ended, origin_us), run.state)] if ended else [],
+        bands=wedge_bands(run, origin_us),
+        marks=end_marks(run, origin_us),
         palette=palette_for(st.context.theme.type),
         height=220,
         until_s=longest_s,

@@ -1,4 +1,4 @@
-"""The dashboard's only writes: put a request into the queue, ask for a stop.
+"""The dashboard's only writes: put a request into the queue, ask for a stop, add a note.
 
 What comes from the browser is a name and words; both are checked against the files on the server
 before anything is written.
@@ -13,6 +13,7 @@ from app.errors import UnreadableStoreError
 from app.markdown_text import plain
 from app.settings import read_settings
 from app.wording import ago_text
+from db.campaigns import add_note
 from db.errors import StoreError
 from db.launch_queue import enqueue, request_stop
 from db.reads.work import LaunchRequestFacts
@@ -37,6 +38,16 @@ def queue_campaign(
         raise UnreadableStoreError(str(error)) from error
     reads_cache.forget_answers()
     return request.id or 0
+
+
+def write_note(campaign_id: int, text: str, author: str) -> None:
+    """Raises UnreadableStoreError where it cannot be written."""
+    try:
+        with open_store(read_settings().store_url) as store:
+            add_note(store, campaign_id, text, author=author or None)
+    except StoreError as error:
+        raise UnreadableStoreError(str(error)) from error
+    reads_cache.forget_answers()
 
 
 def stop_button(request: LaunchRequestFacts, *, key: str) -> None:

@@ -7,28 +7,35 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.cell_reading import CellReading
+from app import reads_cache
+from app.cell_reading import ENOUGH_SESSIONS, CellReading
 from app.figures.heat_legend import heat_legend
 from app.figures.heat_map import heat_map
-from app.heat_cells import lay_out, table_rows
+from app.heat_cells import ENOUGH_FOR_P99, HeatCells, lay_out, table_rows, wait_labels
 from app.links import MatrixPlace, Metric, RunPlace, address_of
 from app.markdown_text import plain
-from app.palette import palette_for
+from app.matrix_axes import Axes, facets, factors_of, varies
+from app.palette import RATE_LABELS, Palette, palette_for
 from app.records import Board
 from app.widgets.navigation import link_to, stay_at
 from app.wording import state_badge
 from db.identifiers import IdKind, format_id
+from db.reads.campaigns import ArmFacts
 from db.reads.runs import RunCounts
+from db.reads.sessions import Waited
 
 _METRIC_WORDS = {
     Metric.CORRUPT: "Corrupt",
     Metric.SILENT: "Silent",
     Metric.WEDGES: "Wedge requests",
+    Metric.TTFT: "TTFT p99",
 }
+_NO_FACET = "none"
 _LEGEND_WORDS = {
     Metric.CORRUPT: "% corrupt",
     Metric.SILENT: "% silent",
     Metric.WEDGES: "% of sessions",
+    Metric.TTFT: "s to first token",
 }
 
 
@@ -50,19 +57,75 @@ def pick_metric(place: MatrixPlace) -> None:
     )
 
 
-def show_heat_map(readings: Sequence[CellReading], place: MatrixPlace) -> None:
+def pick_axes(arms: Sequence[ArmFacts], axes: Axes, place: MatrixPlace) -> None:
+    """Which factor leads the rows, which lies in columns, which is drawn apart."""
+    known = factors_of(arms)
+    leading = next(iter(axes.rows), None)
+    with st.container(horizontal=True, gap="small"):
+        _pick_factor("Rows by", [f for f in known if f != axes.columns], leading, "rows", place)
+        _pick_factor("Columns", known, axes.columns, "cols", place)
+        others = [_NO_FACET, *(f for f in known if f != axes.columns and varies(arms, f))]
+        _pick_factor("Facets", others, axes.facet or _NO_FACET, "facet", place)
+
+
+def _pick_factor(
+    label: str, options: Sequence[str], current: str | None, name: str, place: MatrixPlace
+) -> None:
+    key = f"{name} {current} {place.campaign}"
+
+    def remember() -> None:
+        picked = st.session_state[key]
+        wanted: dict[str, Any] = {name: None if picked == _NO_FACET else picked}
+        stay_at(replace(place, **wanted))
+
+    st.selectbox(
+        label,
+        options,
+        index=next((at for at, option in enumerate(options) if option == current), None),
+        key=key,
+        on_change=remember,
+        width=170,
+    )
+
+
+def show_heat_maps(readings: Sequence[CellReading], axes: Axes, place: MatrixPlace) -> None:
+    """One matrix a facet, then the legend for all; the same colours mean the same in each."""
+    palette = palette_for(st.context.theme.type)
+    is_silent = place.metric in (Metric.SILENT, Metric.WEDGES, Metric.TTFT)
+    steps = palette.silent_steps if is_silent else palette.rate_steps
+    waits = _waits(readings) if place.metric is Metric.TTFT else {}
+    longest_s = max((each.seconds for each in waits.values()), default=1.0)
+    for number, (title, cells) in enumerate(facets(readings, axes)):
+        if title:
+            st.markdown(f"**{plain(title)}**")
+        laid = lay_out(cells, place.metric, axes=axes, waits=waits, longest_s=longest_s)
+        _show_heat_map(laid, place, palette, steps, number=number)
+    is_wait = place.metric is Metric.TTFT
+    st.plotly_chart(
+        heat_legend(
+            steps,
+            words=_LEGEND_WORDS[place.metric],
+            palette=palette,
+            labels=wait_labels(longest_s) if is_wait else RATE_LABELS,
+            few=ENOUGH_FOR_P99 if is_wait else ENOUGH_SESSIONS,
+        ),
+        config={"displayModeBar": False, "staticPlot": True},
+        key=f"legend {place.metric}",
+        alt="Legend: six colours from none to very much; hatched where evidence is missing",
+    )
+
+
+def _show_heat_map(
+    laid: HeatCells, place: MatrixPlace, palette: Palette, steps: Sequence[str], *, number: int
+) -> None:
     """A click on a cell goes into the address; the click that clears it changes nothing."""
-    key = f"matrix {place.campaign} {place.metric}"
+    key = f"matrix {place.campaign} {place.metric} {number}"
 
     def remember() -> None:
         clicked = clicked_arm(st.session_state[key])
         if clicked is not None:
             stay_at(replace(place, arm=clicked))
 
-    palette = palette_for(st.context.theme.type)
-    is_corrupt = place.metric is Metric.CORRUPT
-    steps = palette.rate_steps if is_corrupt else palette.silent_steps
-    laid = lay_out(readings, place.metric)
     st.plotly_chart(
         heat_map(
             laid.cells,
@@ -79,12 +142,18 @@ def show_heat_map(readings: Sequence[CellReading], place: MatrixPlace) -> None:
         config={"displayModeBar": False},
         alt="Sessions by arm and concurrency; the table below says the same",
     )
-    st.plotly_chart(
-        heat_legend(steps, words=_LEGEND_WORDS[place.metric], palette=palette),
-        config={"displayModeBar": False, "staticPlot": True},
-        key=f"legend {place.metric}",
-        alt="Legend: six colours from none to 22 % and more; hatched where evidence is missing",
-    )
+
+
+def _waits(readings: Sequence[CellReading]) -> dict[int, Waited]:
+    """Arm id -> the wait that 99 % of its sessions did not exceed; read when it is asked for."""
+    found = {
+        reading.arm.id: reads_cache.first_token_quantile(
+            [run.id for run in reading.done], share=0.99
+        )
+        for reading in readings
+        if reading.done
+    }
+    return {arm_id: waited for arm_id, waited in found.items() if waited is not None}
 
 
 def clicked_arm(selection: Any) -> int | None:
@@ -101,7 +170,7 @@ def show_table(readings: list[CellReading], place: MatrixPlace) -> None:
     with st.expander("The same matrix as a table, for keyboard and screen readers"):
         rows = table_rows(readings)
         for row, reading in zip(rows, readings, strict=True):
-            address = address_of(MatrixPlace(campaign=place.campaign, arm=reading.arm.id))
+            address = address_of(replace(place, arm=reading.arm.id))
             row["arm"] = f"[{plain(row['arm'])}]({address})"
             row["left out"] = plain(row["left out"])
             row["tag"] = plain(row["tag"])

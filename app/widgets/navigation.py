@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app.links import CampaignsPlace, MatrixPlace, Place, RunPlace, query_of
+from app.links import CampaignsPlace, MatrixPlace, OverviewPlace, Place, RunPlace, query_of
 from app.markdown_text import plain
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts, CampaignFacts
@@ -55,13 +55,17 @@ def breadcrumb(*crumbs: Crumb) -> None:
 
 
 def campaign_crumbs(campaign: CampaignFacts) -> list[Crumb]:
-    """The way down to a campaign; its own page is its matrix."""
+    """The way down to a campaign; its own page is its overview."""
     name = campaign_name(campaign)
-    return [Crumb("Campaigns", CampaignsPlace()), Crumb(name, MatrixPlace(campaign=campaign.id))]
+    return [Crumb("Campaigns", CampaignsPlace()), Crumb(name, OverviewPlace(campaign=campaign.id))]
 
 
 def campaign_name(campaign: CampaignFacts) -> str:
     return f"{format_id(IdKind.CAMPAIGN, campaign.id)} {campaign.name}"
+
+
+def matrix_crumb(campaign_id: int) -> Crumb:
+    return Crumb("Matrix", MatrixPlace(campaign=campaign_id))
 
 
 def cell_crumb(campaign_id: int, arm: ArmFacts) -> Crumb:

@@ -1,57 +1,45 @@
 """What a run left behind: its sessions, its log events, and the proof that the arm was there."""
 
 import json
-from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from app import reads_cache
-from app.links import RunPlace, SessionFilter, SessionPlace, address_of
+from app.links import SessionFilter, SessionPlace
 from app.markdown_text import plain
 from app.proof_rows import check_rows, command_text, exposure_rows, health_rows
 from app.records import RunRecord
 from app.run_clock import run_origin_us, seconds_into
-from app.widgets.navigation import stay_at
+from app.widgets.navigation import link_to
 from app.widgets.raw_download import raw_button
-from app.wording import offset_text, outcome_word, reason_words
+from app.wording import counted_noun, offset_text, reason_words
 from db.identifiers import IdKind, format_id
 from db.reads.observations import RawFacts
 from db.reads.runs import RunCounts
-from db.reads.sessions import SessionFacts
+from db.vocabulary import RunState
 from runner.evidence.wording import moment_text
 
-_PAGE_ROWS = 200
 _TAIL_LINES = 60
 _SHORT_TAIL_LINES = 9
 
 
-def show_sessions(run: RunCounts, place: RunPlace) -> None:
-    """A snapshot: links carry the id, so that a row never becomes another one under the mouse."""
+def show_silent_reasons(run: RunCounts) -> None:
+    """Why sessions gave no evidence, the commonest reason first, each with a session to open."""
+    if not run.n_error:
+        return
     with st.container(border=True, gap="xsmall"):
-        with st.container(
-            horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
-        ):
-            st.markdown("##### Sessions", width="content")
-            with st.container(horizontal=True, vertical_alignment="center", width="content"):
-                st.caption(f"as of {moment_text(reads_cache.now_us())}", width="content")
-                st.button("Refresh", icon=":material/refresh:", type="tertiary")
-        _pick_filter(run, place)
-        outcomes = place.outcome.outcomes
-        total = reads_cache.session_total(run.id, outcomes=outcomes)
-        if not total:
-            _say_no_sessions(run, place)
-            return
-        pages = -(-total // _PAGE_ROWS)
-        page = st.pagination(pages, key=f"sessions {run.id} {place.outcome}") if pages > 1 else 1
-        rows = reads_cache.run_sessions(
-            run.id, outcomes=outcomes, limit=_PAGE_ROWS, offset=(page - 1) * _PAGE_ROWS
-        )
-        _show_rows(run, rows, place)
+        st.markdown(f"##### Why {counted_noun(run.n_error, 'session')} gave no evidence")
+        for reason, number in reads_cache.silent_reasons([run.id]).items():
+            share = f":gray[{number} of {run.n_error}]"
+            st.markdown(f"**{plain(reason_words(reason))}** {share}")
+        first = reads_cache.run_sessions(run.id, outcomes=["error"], limit=1, offset=0)
+        for session in first:
+            place = SessionPlace(session=session.id, outcome=SessionFilter.SILENT)
+            link_to(place, f"Open {format_id(IdKind.SESSION, session.id)}, the first of them")
 
 
-def show_proof(record: RunRecord) -> None:
+def show_proof(run: RunCounts, record: RunRecord) -> None:
     """Expected and found of every check, then what was exercised, then the client's own health."""
     proof = record.proof
     with st.container(border=True, gap="xsmall"):
@@ -60,7 +48,7 @@ def show_proof(record: RunRecord) -> None:
         if checks:
             st.table(pd.DataFrame(checks), border="horizontal", hide_index=True)
         else:
-            st.caption("Nothing was verified yet.")
+            st.caption(_not_verified(run))
         exercised = exposure_rows(proof.exposure)
         if exercised:
             st.markdown("##### Paths that were used")
@@ -69,6 +57,14 @@ def show_proof(record: RunRecord) -> None:
             st.markdown("##### The client itself")
             rows = health_rows(proof.client_health)
             st.table(rows, border="horizontal", hide_header=True)
+
+
+def _not_verified(run: RunCounts) -> str:
+    if run.run_state is RunState.DONE:
+        return "Its stack verifies no factor of this arm: what ran is what was asked for, unproven."
+    if run.run_state.is_terminal:
+        return "It ended before anything could be verified."
+    return "Nothing was verified yet."
 
 
 def show_launch(record: RunRecord) -> None:
@@ -112,97 +108,6 @@ def show_log_events(run: RunCounts) -> None:
         ]
         is_long = len(lines) > _SHORT_TAIL_LINES
         st.code("\n".join(lines), language=None, height=220 if is_long else "content")
-
-
-def _pick_filter(run: RunCounts, place: RunPlace) -> None:
-    key = f"outcome filter {run.id} {place.outcome}"
-
-    def remember() -> None:
-        stay_at(replace(place, outcome=st.session_state[key] or place.outcome))
-
-    numbers = _filter_counts(run)
-    options = [word for word in SessionFilter if numbers[word] or word is place.outcome]
-    st.pills(
-        "Outcome",
-        options,
-        default=place.outcome,
-        format_func=lambda word: f"{outcome_word(word)} {numbers[word]}",
-        label_visibility="collapsed",
-        required=True,
-        key=key,
-        on_change=remember,
-    )
-
-
-def _filter_counts(run: RunCounts) -> dict[SessionFilter, int]:
-    return {
-        word: sum(run.counts[outcome] for outcome in word.outcomes)
-        if word.outcomes
-        else run.n_ended
-        for word in SessionFilter
-    }
-
-
-def _say_no_sessions(run: RunCounts, place: RunPlace) -> None:
-    if place.outcome is SessionFilter.ALL:
-        st.caption("No session of this run has ended yet.")
-        return
-    st.caption(f"No session of this run is {outcome_word(place.outcome)}.")
-    everything = replace(place, outcome=SessionFilter.ALL)
-    st.button("Show all sessions", on_click=stay_at, args=(everything,), type="tertiary")
-
-
-def _show_rows(run: RunCounts, sessions: list[SessionFacts], place: RunPlace) -> None:
-    origin_us = run_origin_us(run, reads_cache.session_spans(run.id))
-    rows = [_session_row(session, place, origin_us) for session in sessions]
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        row_height=28,
-        height=min(560, 38 + 28 * len(rows)),
-        column_config={
-            "session": st.column_config.LinkColumn(
-                display_text=r"session=(s-\d+)", help="Opens in a new tab", width=70
-            ),
-            "what": st.column_config.TextColumn(width=300),
-            "first token": st.column_config.NumberColumn(format="%.2f s"),
-            "outcome": st.column_config.MultiselectColumn(
-                options=[outcome_word(word) for word in SessionFilter],
-                color=[_CHIP_HUES.get(word, "gray") for word in SessionFilter],
-                width=110,
-            ),
-        },
-        alt="Sessions of this run",
-    )
-
-
-_CHIP_HUES = {
-    SessionFilter.LEAK: "orange",
-    SessionFilter.NO_TOOL: "orange",
-    SessionFilter.MALFORMED: "orange",
-    SessionFilter.WRONG: "orange",
-    SessionFilter.DEGENERATE: "orange",
-    SessionFilter.ERROR: "violet",
-    SessionFilter.DONE: "blue",
-    SessionFilter.MAXROUNDS: "blue",
-}
-
-
-def _session_row(session: SessionFacts, place: RunPlace, origin_us: int) -> dict[str, Any]:
-    address = address_of(SessionPlace(session=session.id, outcome=place.outcome))
-    said = session.detail or (reason_words(session.reason) if session.reason else "")
-    turn = "" if session.decisive_turn is None else f"turn {session.decisive_turn + 1}: "
-    return {
-        "session": address,
-        "outcome": [outcome_word(session.outcome)],
-        "what": turn + said if said else "",
-        "rounds": f"{session.rounds_completed}/{session.rounds_planned}",
-        "first token": session.first_token_s,
-        "tokens": session.completion_tokens,
-        "host cached": session.host_cached_tokens,
-        "ended": offset_text(seconds_into(session.ended_at_us, origin_us)),
-        "dialogue": session.dialogue_key,
-    }
 
 
 def _by_source(raw: list[RawFacts]) -> dict[tuple[str, str | None], list[RawFacts]]:

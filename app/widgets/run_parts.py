@@ -1,22 +1,20 @@
 """Parts of the run page: its head, what is wrong with it, and the numbers that move."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
-import pandas as pd
 import streamlit as st
 
 from app import reads_cache
 from app.cell_reading import counts_of
-from app.figures.timeline import Band, Mark, run_timeline
-from app.links import ComparePlace, RunPlace
+from app.links import ComparePlace, LogsPlace, RunPlace
 from app.markdown_text import plain
-from app.metric_series import REQUEST_GAUGES, in_flight, request_series
-from app.palette import palette_for
 from app.records import Board
-from app.run_clock import elapsed_s, open_sessions, run_origin_us, seconds_into
+from app.run_clock import elapsed_s
 from app.widgets.launch_desk import request_of_campaign, stop_button
 from app.widgets.navigation import link_to, stay_at
+from app.widgets.run_clock_parts import show_clock_strip
 from app.wording import corrupt_words, flag_words, levels_text, state_badge
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
@@ -32,6 +30,7 @@ from runner.evidence.wording import (
 )
 
 _BOX_PX = 170
+_PROGRESS = ":gray-badge[:material/trending_flat: progress, always valid]"
 _Hue = Literal["orange", "blue", "violet", "gray"]
 
 
@@ -66,13 +65,13 @@ def show_head(board: Board, run: RunCounts) -> None:
     st.caption(plain(" · ".join(parts)))
 
 
-def pick_run(board: Board, run: RunCounts) -> None:
-    """All runs of the campaign; the choice goes into the address."""
+def pick_run(board: Board, run: RunCounts, *, place: RunPlace | LogsPlace | None = None) -> None:
+    """All runs of the campaign; the choice goes into the address of the page that `place` is on."""
     ids = [each.id for each in board.runs]
     key = f"run picker {run.id}"
 
     def remember() -> None:
-        stay_at(RunPlace(run=st.session_state[key]))
+        stay_at(replace(place or RunPlace(), run=st.session_state[key]))
 
     words = {each.id: _picker_words(board, each) for each in board.runs}
     st.selectbox(
@@ -106,17 +105,21 @@ def show_live(campaign_id: int, run_id: int) -> None:
     run = board.run(run_id)
     counts = counts_of(run, board.campaign.corrupt_outcomes)
     _show_counters(run, counts)
+    said = reads_cache.progress(campaign_id).said_of_run(run_id)
+    if said:
+        st.markdown(f"{_PROGRESS} :small[{plain(said, limit=600)}]")
     if run.run_state.is_active:
         ended = f"{run.n_ended} of {run.sessions_planned} sessions ended"
         st.progress(min(1.0, run.n_ended / max(1, run.sessions_planned)), text=ended)
     if run.driving_at_us is not None:
-        _show_curve(board, run)
+        show_clock_strip(board, run)
     st.code("\n".join(_five_lines(run, counts)), language=None)
     if run.run_state.is_active:
         st.caption(f"As of {moment_text(reads_cache.now_us())}, every 2 s")
 
 
 def _show_actions(board: Board, run: RunCounts) -> None:
+    link_to(LogsPlace(run=run.id), "Logs", icon=":material/subject:")
     baseline = _baseline_run(board, run)
     if baseline is not None:
         place = ComparePlace(a=baseline.id, b=run.id)
@@ -182,51 +185,6 @@ def _box(label: str, value: str, note: str = "", *, colour: _Hue = "gray") -> No
         width=_BOX_PX,
         height="stretch",
     )
-
-
-def _show_curve(board: Board, run: RunCounts) -> None:
-    spans = reads_cache.session_spans(run.id)
-    origin_us = run_origin_us(run, spans)
-    still_open = open_sessions(run, board.arm(run.arm_id).concurrency)
-    samples = reads_cache.metric_samples(run.id, list(REQUEST_GAUGES))
-    lines = pd.concat(
-        [
-            in_flight(spans, origin_us=origin_us, open_sessions=still_open),
-            request_series(samples, origin_us=origin_us),
-        ]
-    )
-    if lines.empty:
-        st.caption("No session has ended and no metric was scraped yet.")
-        return
-    corrupt = spans[spans["outcome"].isin(board.campaign.corrupt_outcomes)]
-    st.plotly_chart(
-        run_timeline(
-            lines,
-            corrupt_at_s=[seconds_into(at, origin_us) for at in corrupt["ended_at_us"]],
-            bands=_wedge_bands(run, origin_us),
-            marks=_marks(run, origin_us),
-            palette=palette_for(st.context.theme.type),
-        ),
-        config={"displayModeBar": False},
-        key="run curve",
-        alt="Requests in flight and on the server over the seconds of this run",
-    )
-
-
-def _wedge_bands(run: RunCounts, origin_us: int) -> list[Band]:
-    until = run.ended_at_us or reads_cache.now_us()
-    bands = []
-    for wedge in reads_cache.run_record(run).wedges:
-        start_s = seconds_into(wedge.started_at_us, origin_us)
-        end_s = seconds_into(wedge.ended_at_us or until, origin_us)
-        bands.append(Band(start_s, end_s, f"wedge, {duration_text(end_s - start_s)}"))
-    return bands
-
-
-def _marks(run: RunCounts, origin_us: int) -> list[Mark]:
-    if run.ended_at_us is None:
-        return []
-    return [Mark(seconds_into(run.ended_at_us, origin_us), run.state)]
 
 
 def _five_lines(run: RunCounts, counts: SessionCounts) -> Sequence[str]:

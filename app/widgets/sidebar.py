@@ -8,7 +8,7 @@ import streamlit as st
 from app import reads_cache
 from app.current_campaign import current_campaign
 from app.errors import AppError
-from app.links import MatrixPlace
+from app.links import OverviewPlace
 from app.markdown_text import plain
 from app.widgets.navigation import go_to
 from app.widgets.polling import live
@@ -47,7 +47,7 @@ def _show_picker() -> None:
         key=f"campaign picker {current}",
     )
     if picked is not None and picked != current:
-        go_to(MatrixPlace(campaign=picked))
+        go_to(OverviewPlace(campaign=picked))
 
 
 def _show_workers() -> None:

@@ -34,6 +34,7 @@ HYPOTHESIS = _relation(tables.HypothesisRow)
 VERDICT = _relation(tables.VerdictRow)
 NOTE = _relation(tables.NoteRow)
 LAUNCH_REQUEST = _relation(tables.LaunchRequestRow)
+STACK_LEASE = _relation(tables.StackLeaseRow)
 WORKER = _relation(tables.WorkerRow)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from db.reads.relations import LAUNCH_REQUEST, WORKER, columns_of, values
+from db.reads.relations import LAUNCH_REQUEST, STACK_LEASE, WORKER, columns_of, values
 from db.tables import Json
 from db.vocabulary import LaunchRequestState
 
@@ -36,6 +36,21 @@ class LaunchRequestFacts:
     campaign_id: int | None
     message: str | None
     ended_at_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackLeaseFacts:
+    stack: str
+    holder: str
+    host: str
+    acquired_at_us: int
+    lease_until_us: int
+
+
+def stack_leases(connection: Connection) -> list[StackLeaseFacts]:
+    """Who drives which stack now, by the stack's name; an expired one is to be taken over."""
+    statement = select(*columns_of(STACK_LEASE, StackLeaseFacts)).order_by(STACK_LEASE.c.stack)
+    return values(StackLeaseFacts, connection.execute(statement))
 
 
 def workers(connection: Connection, *, limit: int = 20) -> list[WorkerFacts]:

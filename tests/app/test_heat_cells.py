@@ -32,7 +32,7 @@ def test_rows_are_levels_and_columns_are_concurrencies() -> None:
         (2, 0, 1),
         (3, 1, 1),
     ]
-    assert [row.title for row in laid.rows] == ["bf16 · on", "fp8 · on"]
+    assert [row.title for row in laid.rows] == ["bf16", "fp8"]
     assert [column.title for column in laid.columns] == ["C = 1", "C = 80"]
     assert laid.columns[0].note == "20 sessions a run"
     assert laid.rows[0].note == "baseline"

@@ -5,16 +5,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.links import (
+    ArmPlace,
     CampaignsPlace,
     ComparePlace,
     ConfigView,
+    LogsPlace,
     MatrixPlace,
     Metric,
     NewPlace,
+    OverviewPlace,
     Place,
+    ReportPlace,
     RunPlace,
     SessionFilter,
     SessionPlace,
+    SystemPlace,
+    VerdictsPlace,
     address_of,
     query_of,
     read_place,
@@ -23,16 +29,45 @@ from db.vocabulary import Outcome
 
 IDS = st.none() | st.integers(min_value=1, max_value=10**15)
 NAMES = st.none() | st.text(min_size=1)
+SECONDS = st.none() | st.integers(-99_999, 99_999).map(lambda tenths: tenths / 10)
 FILTERS = st.sampled_from(SessionFilter)
 PLACES: st.SearchStrategy[Place] = st.one_of(
     st.just(CampaignsPlace()),
-    st.builds(MatrixPlace, campaign=IDS, arm=IDS, metric=st.sampled_from(Metric)),
+    st.builds(OverviewPlace, campaign=IDS),
+    st.builds(
+        MatrixPlace,
+        campaign=IDS,
+        arm=IDS,
+        metric=st.sampled_from(Metric),
+        rows=NAMES,
+        cols=NAMES,
+        facet=NAMES,
+        pick=IDS,
+    ),
+    st.builds(ArmPlace, arm=IDS, outcome=FILTERS),
+    st.builds(VerdictsPlace, campaign=IDS, hypothesis=IDS),
+    st.builds(LogsPlace, run=IDS, kind=NAMES, text=NAMES, start=SECONDS, end=SECONDS),
+    st.builds(ReportPlace, campaign=IDS),
+    st.just(SystemPlace()),
     st.builds(RunPlace, run=IDS, campaign=IDS, outcome=FILTERS, series=NAMES),
     st.builds(SessionPlace, session=IDS, outcome=FILTERS),
     st.builds(ComparePlace, campaign=IDS, a=IDS, b=IDS, config=st.sampled_from(ConfigView)),
     st.builds(NewPlace, file=NAMES),
 )
-KINDS = (CampaignsPlace, MatrixPlace, RunPlace, SessionPlace, ComparePlace, NewPlace)
+KINDS = (
+    CampaignsPlace,
+    OverviewPlace,
+    MatrixPlace,
+    ArmPlace,
+    VerdictsPlace,
+    RunPlace,
+    LogsPlace,
+    SessionPlace,
+    ComparePlace,
+    NewPlace,
+    ReportPlace,
+    SystemPlace,
+)
 
 
 @given(PLACES)

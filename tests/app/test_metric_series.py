@@ -85,6 +85,21 @@ def test_sessions_that_have_not_ended_are_in_flight_all_along() -> None:
     assert in_flight(spans, origin_us=0, open_sessions=5)["value"].tolist() == [6, 5]
 
 
+def test_a_closed_loop_never_shows_more_in_flight_than_its_concurrency() -> None:
+    spans = pd.DataFrame({"started_at_us": [0, 2 * S], "ended_at_us": [2 * S, 3 * S]})
+
+    lines = in_flight(spans, origin_us=0, open_sessions=1, concurrency=1, until_s=5.0)
+
+    assert lines["seconds"].tolist() == [0, 2, 3, 5]
+    assert lines["value"].tolist() == [1, 1, 1, 1]
+
+
+def test_one_session_at_a_time_is_one_step_from_the_first_to_the_last() -> None:
+    spans = pd.DataFrame({"started_at_us": [0, 2 * S], "ended_at_us": [2 * S, 3 * S]})
+
+    assert in_flight(spans, origin_us=0)["value"].tolist() == [1, 1, 0]
+
+
 def test_no_session_is_an_empty_line() -> None:
     spans = pd.DataFrame({"started_at_us": [], "ended_at_us": []})
 

@@ -1,0 +1,90 @@
+"""The hypotheses of a campaign: what was predicted, what was judged, why, and what to run next."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from app import reads_cache
+from app.cell_reading import read_cells
+from app.current_campaign import current_campaign
+from app.errors import UnknownIdError
+from app.links import VerdictsPlace, read_place
+from app.markdown_text import plain
+from app.stored_verdict import read_verdict
+from app.widgets.campaign_head import campaign_token, show_provenance
+from app.widgets.empty_pages import show_no_campaigns
+from app.widgets.hypothesis_parts import show_both_arms, show_history, show_rule, show_runs_of
+from app.widgets.navigation import (
+    Crumb,
+    breadcrumb,
+    campaign_crumbs,
+    complete_address,
+    say_ignored,
+)
+from app.widgets.polling import IDLE_S, redraw_on_change
+from app.widgets.verdict_parts import (
+    hypothesis_name,
+    show_answers,
+    show_headline,
+    show_next_steps,
+    show_reasons,
+    show_verdict_list,
+)
+from app.wording import headline_badge
+from db.identifiers import IdKind, format_id
+
+parsed = read_place(VerdictsPlace, st.query_params.to_dict())
+place = parsed.place
+campaign_id = current_campaign(st.query_params.to_dict())
+if campaign_id is None:
+    show_no_campaigns()
+    st.stop()
+board = reads_cache.board(campaign_id)
+complete_address(replace(place, campaign=campaign_id))
+crumbs = campaign_crumbs(board.campaign)
+facts = next((v for v in board.verdicts if v.hypothesis_id == place.hypothesis), None)
+
+if facts is None:
+    if place.hypothesis is not None:
+        name = format_id(IdKind.HYPOTHESIS, place.hypothesis)
+        raise UnknownIdError(f"There is no {name} in this campaign.")
+    breadcrumb(*crumbs, Crumb("Verdicts"))
+    st.title("Verdicts", anchor=False)
+    say_ignored(parsed.ignored)
+    st.markdown(f":gray[Question] {plain(board.campaign.question)}")
+    show_verdict_list(board)
+else:
+    every = VerdictsPlace(campaign=campaign_id)
+    breadcrumb(*crumbs, Crumb("Verdicts", every), Crumb(hypothesis_name(facts)))
+    verdict = read_verdict(facts)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.title(plain(facts.claim), width="content", anchor=False)
+        badge = headline_badge(facts.headline) if facts.headline else ":gray-badge[not judged]"
+        st.markdown(badge, width="content")
+    say_ignored(parsed.ignored)
+    cells = {
+        cell.arm.id: cell
+        for cell in read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
+    }
+    arm, versus = cells[facts.arm_id], cells[facts.versus_arm_id]
+    if verdict is None:
+        st.caption("Not judged yet: it is judged when the campaign ends or is stopped.")
+    else:
+        show_headline(verdict)
+        show_answers(verdict)
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        show_both_arms(board, arm, versus)
+    with right:
+        show_rule(board, facts)
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        if verdict is not None:
+            show_reasons(verdict)
+        show_next_steps(verdict)
+    with right:
+        show_runs_of(board, arm, versus)
+    show_history(facts)
+show_provenance(board)
+redraw_on_change(partial(campaign_token, campaign_id), every_s=IDLE_S)

@@ -1,0 +1,148 @@
+"""Parts of the overview of one campaign: status in chips, rates, where to look, the clock."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from app import reads_cache
+from app.arm_pictures import forest_rows, gantt_bars
+from app.campaign_progress import Progress
+from app.cell_reading import CellReading
+from app.errors import UnreadableStoreError
+from app.figures.rate_forest import rate_forest
+from app.figures.run_gantt import run_gantt
+from app.links import RunPlace
+from app.markdown_text import badge, plain
+from app.next_looks import NextLook
+from app.palette import HEADLINE_HUES, HEADLINE_ICONS, palette_for
+from app.records import Board
+from app.widgets.launch_desk import write_note
+from app.widgets.navigation import go_to, link_to
+from app.wording import counted_noun, headline_words
+from db.vocabulary import Headline, RunState
+from runner.evidence.wording import duration_text, moment_text
+
+_LONG_NOTE = 4000
+NO_BAR = {"displayModeBar": False}
+
+
+def status_chips(board: Board, progress: Progress) -> str:
+    """Verdicts by headline, then what needs an eye; the zeros that matter are said too."""
+    chips = [
+        badge(f"{number} {headline_words(headline)}", colour=HEADLINE_HUES[headline], icon=icon)
+        for headline, icon in HEADLINE_ICONS.items()
+        if (number := sum(verdict.headline == headline for verdict in board.verdicts))
+        or headline in (Headline.CONFIRMED, Headline.REFUTED)
+    ]
+    unjudged = sum(verdict.headline is None for verdict in board.verdicts)
+    if unjudged:
+        chips.append(badge(f"{unjudged} not judged", colour="gray", icon=":material/more_horiz:"))
+    done = [run for run in board.runs if run.run_state is RunState.DONE]
+    wedged = sum(bool(run.wedges or run.wedge_requests) for run in done)
+    hue = "violet" if wedged else "gray"
+    words = f"{counted_noun(wedged, 'run')} wedged"
+    chips.append(badge(words, colour=hue, icon=":material/hourglass_disabled:"))
+    invalid = sum(run.run_state in (RunState.INVALID, RunState.FAILED) for run in board.runs)
+    if invalid:
+        words = f"{counted_noun(invalid, 'run')} invalid or failed"
+        chips.append(badge(words, colour="gray", icon=":material/block:"))
+    harness = sum(run.n_harness_error for run in done)
+    chips.append(
+        badge(counted_noun(harness, "harness error"), colour="gray", icon=":material/build:")
+    )
+    if progress.remaining_s and progress.active is not None:
+        words = f"about {duration_text(progress.remaining_s)} left"
+        chips.append(badge(words, colour="gray", icon=":material/schedule:"))
+    return " ".join(chips)
+
+
+def show_forest(cells: Sequence[CellReading]) -> None:
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        st.markdown("##### Corrupt sessions by arm")
+        st.plotly_chart(
+            rate_forest(forest_rows(cells), palette_for(st.context.theme.type)),
+            config=NO_BAR,
+            key="forest",
+            alt="Corrupt rate of each arm with its interval; the matrix has the same as a table",
+        )
+        st.caption(
+            "Dot: corrupt of all sessions. Line: 95 % Wilson interval, silent sessions counted as "
+            "clean at its lower and as corrupt at its upper end. Hatched: where silence leaves the "
+            "rate open. Sessions of a run are not independent; verdicts take the run as the unit."
+        )
+
+
+def show_next_looks(looks: Sequence[NextLook]) -> None:
+    with st.container(border=True, gap="small", height="stretch"):
+        st.markdown("##### What to look at next")
+        if not looks:
+            st.caption("Nothing stands out: no corrupt session, no wedge, no run to be run again.")
+        for look in looks:
+            with st.container(gap="xxsmall"):
+                link_to(look.place, f"**{plain(look.label)}**", icon=":material/arrow_forward:")
+                st.caption(plain(look.why, limit=600))
+
+
+def show_clock(board: Board, cells: Sequence[CellReading]) -> None:
+    """A click on a bar leads to its run; the table of runs on the matrix leads there too."""
+    palette = palette_for(st.context.theme.type)
+    corrupt = board.campaign.corrupt_outcomes
+    bars = gantt_bars(cells, corrupt, palette, now_us=reads_cache.now_us())
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### Runs on the clock")
+        if not bars:
+            st.caption("No run was begun yet.")
+            return
+        picked = st.plotly_chart(
+            run_gantt(bars, [cell.arm.name for cell in cells], palette),
+            config=NO_BAR,
+            key="runs on the clock",
+            on_select="rerun",
+            selection_mode="points",
+            alt="Each run on the clock, one lane an arm, coloured by its corrupt rate",
+        )
+        seed = board.campaign.order_seed
+        st.caption(
+            "One lane an arm; inside a block the order is random, by order seed "
+            f"{seed}. Thin line: start and verification. Bar: sessions driven, coloured as in the "
+            "matrix, hatched where most of them were silent; the number counts corrupt ones. Time "
+            "in UTC. A click opens the run."
+        )
+        run_id = clicked_run(picked)
+        if run_id is not None:
+            go_to(RunPlace(run=run_id))
+
+
+def clicked_run(selection: object) -> int | None:
+    """The run whose bar was clicked; None for no click."""
+    chosen = selection["selection"] if isinstance(selection, dict) else {}
+    for point in chosen.get("points", []):
+        data = point.get("customdata")
+        found = data[0] if isinstance(data, list | tuple) and data else data
+        if isinstance(found, int):
+            return found
+    return None
+
+
+def show_notes(campaign_id: int, write: Callable[[int, str, str], None] = write_note) -> None:
+    """Free notes with author and time; the newest stands first."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### Notes")
+        for note in reads_cache.notes(campaign_id)[:20]:
+            by = plain(note.author) if note.author else "no name"
+            st.caption(f"{by} · {moment_text(note.written_at_us)}")
+            st.text(note.text)
+        with st.form(f"note {campaign_id}", clear_on_submit=True, border=False):
+            text = st.text_area("Note", max_chars=_LONG_NOTE, height=68)
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                author = st.text_input("Your name", max_chars=80, width=220)
+                sent = st.form_submit_button("Add note", icon=":material/add_comment:")
+        if sent and text.strip():
+            try:
+                write(campaign_id, text.strip(), author.strip())
+            except UnreadableStoreError as error:
+                st.error(plain(str(error)), title="The note could not be stored")
+                return
+            st.rerun()
+        elif sent:
+            st.caption("An empty note is not stored.")

@@ -1,0 +1,108 @@
+"""How a stored verdict is shown: its headline, its three answers, why, and what to do next."""
+
+import streamlit as st
+
+from app.links import VerdictsPlace
+from app.markdown_text import badge, plain
+from app.records import Board
+from app.stored_verdict import StoredVerdict, read_verdict
+from app.widgets.navigation import link_to
+from app.wording import headline_badge, headline_words
+from db.identifiers import IdKind, format_id
+from db.reads.campaigns import VerdictFacts
+from db.vocabulary import Headline
+
+_LONG = 2000
+EXPLORATORY = badge("exploratory", colour="gray", icon=":material/explore:")
+
+
+def show_verdict_list(board: Board) -> None:
+    """Each claim with its newest verdict, short; the link leads to all that was said."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### Verdicts")
+        if not board.verdicts:
+            st.caption("This campaign claims nothing, so there is nothing to judge.")
+        for facts in board.verdicts:
+            show_verdict_line(facts)
+
+
+def show_verdict_line(facts: VerdictFacts) -> None:
+    """Claim, headline, three answers, and the sentence under the headline."""
+    verdict = read_verdict(facts)
+    place = VerdictsPlace(campaign=facts.campaign_id, hypothesis=facts.hypothesis_id)
+    with st.container(gap="xxsmall"):
+        with st.container(
+            horizontal=True,
+            horizontal_alignment="distribute",
+            vertical_alignment="center",
+            gap="xsmall",
+        ):
+            link_to(place, f"**{plain(facts.slug)}** {plain(facts.claim)}")
+            if verdict is not None:
+                label = EXPLORATORY + " " if verdict.is_exploratory else ""
+                st.markdown(label + headline_badge(verdict.headline), width="content")
+        if verdict is None:
+            st.caption(f"Predicted: {plain(facts.predict)}. Not judged yet.")
+            return
+        st.markdown(f":small[{_answers_text(verdict)}]")
+        st.caption(plain(verdict.sentence, limit=_LONG))
+
+
+def show_headline(verdict: StoredVerdict) -> None:
+    """The headline in its colour with the one sentence that it licenses."""
+    title = headline_words(verdict.headline).capitalize()
+    title = f"Exploratory: {title.lower()}" if verdict.is_exploratory else title
+    said = plain(verdict.sentence, limit=_LONG)
+    if verdict.headline in (Headline.REFUTED, Headline.WORSE):
+        st.error(said, title=title, icon=":material/close:")
+    elif verdict.headline == Headline.CONFIRMED:
+        st.success(said, title=title, icon=":material/check:")
+    elif verdict.headline == Headline.IMPROVED_NOT_ELIMINATED:
+        st.warning(said, title=title, icon=":material/trending_down:")
+    else:
+        with st.container(border=True, gap="xxsmall"):
+            st.markdown(f":material/help: **{title}**")
+            st.markdown(said)
+
+
+def show_answers(verdict: StoredVerdict) -> None:
+    """The three answers side by side; below one another on a narrow screen."""
+    for column, answer in zip(st.columns(3, gap="small"), verdict.answers, strict=True):
+        with column, st.container(border=True, gap="xxsmall", height="stretch"):
+            st.caption(answer.question)
+            st.markdown(badge(answer.word, colour=answer.hue))
+            st.markdown(plain(answer.sentence or "No sentence was stored.", limit=_LONG))
+
+
+def show_reasons(verdict: StoredVerdict) -> None:
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        st.markdown("##### Why, and what to mind")
+        if not verdict.reasons and not verdict.notes:
+            st.caption("No reservation was stored with this verdict.")
+        for reason in verdict.reasons:
+            st.markdown(f":orange[:material/priority_high:] {plain(reason, limit=_LONG)}")
+        for note in verdict.notes:
+            st.markdown(f":gray[:material/info:] {plain(note, limit=_LONG)}")
+        if verdict.basis:
+            st.caption(plain(verdict.basis, limit=_LONG))
+
+
+def show_next_steps(verdict: StoredVerdict | None) -> None:
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        st.markdown("##### Next best experiment")
+        steps = verdict.next_steps if verdict else ()
+        if not steps:
+            st.caption("None was named with this verdict.")
+        for number, step in enumerate(steps, start=1):
+            st.markdown(f"**{number}** {plain(step, limit=_LONG)}")
+
+
+def hypothesis_name(facts: VerdictFacts) -> str:
+    return f"{format_id(IdKind.HYPOTHESIS, facts.hypothesis_id)} {facts.slug}"
+
+
+def _answers_text(verdict: StoredVerdict) -> str:
+    return " ".join(
+        f":gray[{answer.short_question}:] {badge(answer.word, colour=answer.hue)}"
+        for answer in verdict.answers
+    )
