@@ -13,6 +13,7 @@ _VLLM = re.compile(
     r"(?:(?P<engine>Engine \d+): )?Avg prompt throughput: (?P<prompt>[\d.]+) tokens/s, "
     r"Avg generation throughput: (?P<generation>[\d.]+) tokens/s, Running: (?P<running>\d+) reqs, "
     r"(?:Swapped: \d+ reqs, )?(?:Waiting|Pending): (?P<waiting>\d+) reqs"
+    r"(?:, Deferred: (?P<deferred>\d+) reqs)?"
 )
 # TensorRT-LLM's iteration log, and llama.cpp's account of an answer.
 _TENSORRT = re.compile(
@@ -55,7 +56,8 @@ def read_batch_line(record: LogRecord) -> BatchLine | None:
             "interval",
             rate=float(found["generation"]) + float(found["prompt"]),
             running=float(found["running"]),
-            waiting=float(found["waiting"]),
+            # Deferred requests wait for pages of another instance.
+            waiting=float(found["waiting"]) + float(found["deferred"] or 0),
         )
     if found := _SGLANG.match(text):
         return _sglang(record, found[1], text[found.end() :])

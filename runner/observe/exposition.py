@@ -26,9 +26,13 @@ def read_exposition(body: bytes, *, content_type: str = "") -> tuple[Sample, ...
     """Every finite value of the page. NaN and infinities mean "not known" and are left out.
 
     A page with a few broken lines is read without them: a server that is cut off in the middle of
-    a page has still said the rest. Raises ValueError where no line of it is a sample.
+    a page has still said the rest. A last line without its end is not believed: 20 may have been
+    20500. Raises ValueError where no line of it is a sample.
     """
-    text = body[:MAX_PAGE_BYTES].decode("utf-8", errors="replace")
+    everything = body[:MAX_PAGE_BYTES].decode("utf-8", errors="replace")
+    text = _whole_lines(everything)
+    if everything.strip() and not text.strip():
+        raise ValueError(f"this is no page of metrics: {everything[:80]!r}")
     readers: tuple[_Reader, ...] = (read_text,)
     if "openmetrics" in content_type:
         readers = (read_openmetrics, read_text)
@@ -42,6 +46,13 @@ def read_exposition(body: bytes, *, content_type: str = "") -> tuple[Sample, ...
 
 # What prometheus_client raises on pages that are none depends on where they break.
 _NOT_THIS_FORMAT = (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError)
+
+
+def _whole_lines(text: str) -> str:
+    """Both formats end every line with a line feed, but for the end mark of OpenMetrics."""
+    if text.endswith(("\n", "# EOF")):
+        return text
+    return text[: text.rfind("\n") + 1]
 
 
 def _finite(families: Iterable[Metric]) -> Iterator[Sample]:

@@ -37,7 +37,8 @@ _PROCESS_KEYS = ("vllm_process_name", "processName", "process", "logger", "targe
 class Unwrapped:
     """`at_s` is the collector's time, an exact moment where it has a zone; None without one.
 
-    `is_partial`: the next line of the same `stream` goes on with this one.
+    `is_partial`: the next line of the same `stream` goes on with this one. `cursor` is the name of
+    an entry of the journal, which no other has.
     """
 
     text: str
@@ -47,6 +48,12 @@ class Unwrapped:
     program: str = ""
     level: str = ""
     is_whole: bool = False
+    cursor: str = ""
+
+    @property
+    def source(self) -> str:
+        """Which of several services wrote it; empty where its envelope names none."""
+        return "" if self.stream in ("stdout", "stderr") else self.stream
 
 
 def unwrap(line: str, *, year: int) -> Unwrapped:
@@ -110,7 +117,14 @@ def _from_journal(value: dict[str, Any]) -> Unwrapped:
     at_s = int(str(stamp)) / 1e6 if is_time else None
     text = _journal_text(value.get("MESSAGE"))
     stream = f"{program}[{value.get('_PID', '')}]"
-    return Unwrapped(_plain(text), at_s, stream, program=str(program))
+    cursor = value.get("__CURSOR")
+    return Unwrapped(
+        _plain(text),
+        at_s,
+        stream,
+        program=str(program),
+        cursor=cursor if isinstance(cursor, str) else "",
+    )
 
 
 def _journal_text(message: Any) -> str:

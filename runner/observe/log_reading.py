@@ -5,7 +5,7 @@ tokens flow afterwards, an abort is ours if we had ended the session before.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,33 +159,59 @@ class _Assessment:
         return EventClass.WEDGE if is_long else EventClass.SLOW
 
     def passed(self, event: LogEvent) -> bool:
-        """Whether the same server made tokens afterwards."""
-        after = event.record.number
-        restart = self._next(self._restart_numbers(), after)
-        progress = self._next(
-            (batch.record.number for batch in self._reader.batches if batch.has_progress), after
-        )
+        """Whether the same server made tokens afterwards, or came out of its start."""
+        after, source = event.record.number, event.record.source
+        ends = self._next(self._end_numbers(source), after)
+        ready = self._next(self._ready_numbers(source), after)
+        if self.phase_of(event) == "startup":
+            return ready is not None and (ends is None or ready < ends)
+        restart = min((number for number in (ends, ready) if number is not None), default=None)
+        progress = self._next(self._work_numbers(source, with_progress=True), after)
         return progress is not None and (restart is None or progress < restart)
 
     def phase_of(self, event: LogEvent) -> str:
         """A notice before the server was ready, and before it served, is of its start."""
-        after = event.record.number
-        ready = [each.record.number for each in self._reader.events if each.id == "ready"]
-        work = [batch.record.number for batch in self._reader.batches]
-        next_ready, next_work = self._next(ready, after), self._next(work, after)
-        if next_ready is not None:
-            return "startup" if next_work is None or next_ready < next_work else "serving"
-        was_ready = any(number < after for number in (*ready, *work))
-        return "serving" if was_ready else "startup"
+        at, source = event.record.number, event.record.source
+        lives = [*self._ready_numbers(source), *self._work_numbers(source)]
+        ends = self._end_numbers(source)
+        last_life, last_end = self._last(lives, at), self._last(ends, at)
+        if last_life is not None:
+            return "serving" if last_end is None or last_end < last_life else "startup"
+        if last_end is not None:
+            return "startup"
+        # The log begins after the server: what comes next tells what was before.
+        ready, work = self._next(self._ready_numbers(source), at), self._next(lives, at)
+        end = self._next(ends, at)
+        if end is not None and (work is None or end < work):
+            return "serving"
+        return "startup" if work is None or ready == work else "serving"
 
-    def _restart_numbers(self) -> list[int]:
-        marks = [record.number for record in self._reader.starts]
+    def _end_numbers(self, source: str) -> list[int]:
+        """Where the server ended or began anew."""
         crashes = [
             event.record.number
             for event in self._reader.events
-            if event.id in ("process_exit", "scheduler_exception", "engine_dead", "ready")
+            if event.id in ("process_exit", "scheduler_exception", "engine_dead")
+            and event.record.source == source
         ]
-        return sorted(marks + crashes)
+        starts = [each.number for each in self._reader.starts if each.source == source]
+        return sorted(starts + crashes)
+
+    def _ready_numbers(self, source: str) -> list[int]:
+        return [
+            event.record.number
+            for event in self._reader.events
+            if event.id == "ready" and event.record.source == source
+        ]
+
+    def _work_numbers(self, source: str, *, with_progress: bool = False) -> Iterator[int]:
+        for batch in self._reader.batches:
+            if batch.record.source == source and (batch.has_progress or not with_progress):
+                yield batch.record.number
+
+    @staticmethod
+    def _last(numbers: Iterable[int], before: int) -> int | None:
+        return max((number for number in numbers if number < before), default=None)
 
     @staticmethod
     def _next(numbers: Iterable[int], after: int) -> int | None:
@@ -202,10 +228,17 @@ class _Assessment:
             return []
         first = alarms[0]
         follower = next(
-            batch
-            for batch in self._reader.batches
-            if batch.has_progress and batch.record.number > alarms[-1].record.number
+            (
+                batch
+                for batch in self._reader.batches
+                if batch.has_progress
+                and batch.record.number > alarms[-1].record.number
+                and batch.record.source == first.record.source
+            ),
+            None,
         )
+        if follower is None:
+            return []
         pause_s = None
         if follower.record.at_s is not None and first.record.at_s is not None:
             pause_s = follower.record.at_s - first.record.at_s

@@ -10,12 +10,19 @@ from dataclasses import dataclass, field
 
 from runner.observe.log_envelopes import Unwrapped, unwrap
 from runner.observe.log_prefixes import Prefixed, ranks_in, split_prefix
+from runner.observe.log_times import DAY_S
 
 MAX_LINE_BYTES = 1024 * 1024
 MAX_RECORD_LINES = 500
 MAX_OPEN_RECORDS = 32
+_MAX_CURSORS = 10_000
 _MAX_JOINED_CHARACTERS = 4 * 1024 * 1024
 _TRACEBACK = "Traceback (most recent call last):"
+_MOST_OF_A_YEAR_S = 300 * DAY_S
+# A status line holds no user's words, so that a prefix behind it is another writer's.
+_STATUS = re.compile(r"\[[^\]]{19,60}\] (?:Decode|Prefill) batch\b")
+_SECOND_PREFIX = re.compile(r"(?<=.)(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]{0,40}\] )")
+_LONGEST_STATUS = 4_000
 _CHAIN = re.compile(
     r"The above exception was the direct cause|During handling of the above exception|"
     + re.escape(_TRACEBACK)
@@ -29,6 +36,7 @@ class LogRecord:
 
     `number` is the first line's, from 1. `physical_lines` are those of the log that it took.
     `at_s` is the collector's time where there is one, `own_s` the one that the engine wrote.
+    `source` tells services apart that share a log.
     """
 
     number: int
@@ -40,6 +48,7 @@ class LogRecord:
     process: str
     ranks: tuple[str, ...]
     is_cut: bool = False
+    source: str = ""
 
     @property
     def text(self) -> str:
@@ -103,6 +112,8 @@ class LogNormalizer:
         self._partial: dict[str, list[Unwrapped]] = {}
         self._open: dict[str, _Open] = {}
         self._latest: dict[str, str] = {}
+        self._cursors: dict[str, None] = {}
+        self._latest_s = float("-inf")
 
     def feed(self, data: bytes) -> list[LogRecord]:
         """The records that are complete now."""
@@ -149,6 +160,8 @@ class LogNormalizer:
         self._number += 1
         line = _without_progress(raw.decode("utf-8", errors="replace").rstrip("\r"))
         outer = unwrap(line, year=self._year)
+        if self._was_read_before(outer.cursor):
+            return
         parts = self._partial.pop(outer.stream, [])
         size = sum(len(part.text) for part in parts) + len(outer.text)
         if outer.is_partial and size < _MAX_JOINED_CHARACTERS:
@@ -156,6 +169,17 @@ class LogNormalizer:
             return
         joined = self._joined([*parts, outer])
         yield from self._take(joined, len(parts) + 1, self._number - len(parts), is_cut)
+
+    def _was_read_before(self, cursor: str) -> bool:
+        """A reader of the journal that was started again shows its last entries twice."""
+        if not cursor:
+            return False
+        if cursor in self._cursors:
+            return True
+        self._cursors[cursor] = None
+        if len(self._cursors) > _MAX_CURSORS:
+            del self._cursors[next(iter(self._cursors))]
+        return False
 
     def _joined(self, parts: list[Unwrapped]) -> Unwrapped:
         if len(parts) == 1:
@@ -167,13 +191,26 @@ class LogNormalizer:
     def _take(
         self, outer: Unwrapped, physical_lines: int, number: int, is_cut: bool = False
     ) -> Iterator[LogRecord]:
-        for index, text in enumerate(outer.text.split("\n")):
+        for index, text in enumerate(_lines_of(outer.text)):
             counted = physical_lines if index == 0 else 0
-            part = _prefixed(text, outer, self._year)
+            part = self._dated(_prefixed(text, outer, self._year), text, outer)
             if outer.is_whole and index > 0:
                 self._open[self._latest[outer.stream]].add(text, physical_lines=0)
                 continue
             yield from self._place(part, outer, counted, number, is_cut)
+
+    def _dated(self, part: Prefixed, text: str, outer: Unwrapped) -> Prefixed:
+        """A time without a year that falls back by most of a year is of the next one."""
+        if part.at_s is None:
+            return part
+        if part.at_s < self._latest_s - _MOST_OF_A_YEAR_S:
+            of_next_year = _prefixed(text, outer, self._year + 1)
+            if of_next_year.at_s is not None and of_next_year.at_s > part.at_s:
+                self._year += 1
+                self._latest_s = of_next_year.at_s
+                return of_next_year
+        self._latest_s = part.at_s
+        return part
 
     def _place(
         self, part: Prefixed, outer: Unwrapped, counted: int, number: int, is_cut: bool
@@ -209,6 +246,22 @@ class RecordList:
         return cls(sorted(found, key=lambda record: record.number))
 
 
+def _lines_of(text: str) -> list[str]:
+    """A message's lines; two where two processes wrote into one, the second behind a status."""
+    lines = text.split("\n")
+    if not any(_STATUS.match(line) for line in lines):
+        return lines
+    return [
+        part
+        for line in lines
+        for part in (
+            _SECOND_PREFIX.split(line)
+            if len(line) < _LONGEST_STATUS and _STATUS.match(line)
+            else [line]
+        )
+    ]
+
+
 def _prefixed(text: str, outer: Unwrapped, year: int) -> Prefixed:
     if outer.is_whole:
         ranks = ranks_in(outer.program)
@@ -232,6 +285,7 @@ def _closed(record: _Open) -> LogRecord:
         process=prefix.process or outer.program,
         ranks=prefix.ranks,
         is_cut=record.is_cut,
+        source=outer.source,
     )
 
 

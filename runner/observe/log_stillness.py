@@ -20,11 +20,11 @@ _SILENT_INTERVALS = 3
 
 def stillness_findings(batches: Sequence[BatchLine], last: LogRecord | None) -> list[LogFinding]:
     """One finding for each engine and each way in which it stood still."""
-    by_engine: defaultdict[str, list[BatchLine]] = defaultdict(list)
+    by_engine: defaultdict[tuple[str, str], list[BatchLine]] = defaultdict(list)
     for batch in batches:
-        by_engine[batch.engine].append(batch)
+        by_engine[batch.record.source, batch.engine].append(batch)
     found: list[LogFinding] = []
-    for engine, lines in by_engine.items():
+    for (_, engine), lines in by_engine.items():
         found.extend(_frozen_queues(engine, lines))
         found.extend(_zero_lines(engine, lines, last))
     return found

@@ -63,6 +63,10 @@ def judge_page(
     values = now.totals()
     if interval is None:
         return _first_look(now, values, in_flight)
+    if is_of_older_process(interval.before, now):
+        return ServerVerdict(
+            ServerState.INCONCLUSIVE, "another worker answered than before", values=values
+        )
     if restart := restart_between(interval.before, now):
         return ServerVerdict(ServerState.RESTARTED, restart, values=values)
     states = [
@@ -70,6 +74,12 @@ def judge_page(
         for engine in now.engines
     ]
     return _combined(states, now, values)
+
+
+def is_of_older_process(before: PageReading, now: PageReading) -> bool:
+    """Whether another worker behind the same address answered: no restart makes a process older."""
+    starts = now.process_starts, before.process_starts
+    return all(starts) and max(starts[0]) < max(starts[1])
 
 
 def restart_between(before: PageReading, now: PageReading) -> str | None:

@@ -14,6 +14,7 @@ from runner.observe.scrape_verdict import (
     admission_stands_still,
     engine_moved,
     holds_requests,
+    is_of_older_process,
     restart_between,
 )
 from runner.observe.wedge_spans import (
@@ -27,18 +28,39 @@ from runner.observe.wedge_spans import (
 
 # Above the 30 s after which SGLang refreshes the gauges of an idle engine.
 STALE_GAUGE_S = 40.0
+_MAX_WORKERS = 64
 
 
 @dataclass(slots=True)
 class _Engine:
-    """`page` is the last on which this engine was seen to move, or since it holds requests."""
+    """`pages`: the last on which this engine was seen to move, by the start of the process.
 
-    page: PageReading
+    Several workers behind one address answer in turn, each with counters of its own.
+    """
+
+    pages: dict[frozenset[float], PageReading]
     moved_s: float
     holding_s: float | None = None
     transfers_page: PageReading | None = None
     transfers_s: float = 0.0
     is_known: bool = True
+
+    def was_restarted(self, page: PageReading) -> bool:
+        """Whether this page is of a younger process than any before."""
+        mine = self.pages.get(page.process_starts)
+        newest = max(self.pages.values(), key=lambda each: max(each.process_starts, default=0.0))
+        before = mine if mine is not None else newest
+        return not is_of_older_process(before, page) and restart_between(before, page) is not None
+
+    def did_move(self, engine: EngineReading, page: PageReading) -> bool | None:
+        """Since the last page of the same process; None where nothing tells."""
+        before = self.pages.get(page.process_starts)
+        moved = engine_moved(engine, page, before) if before is not None else False
+        if moved or before is None:
+            self.pages[page.process_starts] = page
+            while len(self.pages) > _MAX_WORKERS:
+                del self.pages[next(iter(self.pages))]
+        return moved
 
 
 class WedgeTracker:
@@ -118,13 +140,13 @@ class WedgeTracker:
         for engine in page.engines:
             key = (service, engine.engine)
             known = self._engines.get(key)
-            if known is None or restart_between(known.page, page):
+            if known is None or known.was_restarted(page):
                 self._restarted(key, at_s, is_new=known is None)
-                known = self._engines[key] = _Engine(page, at_s)
-            did_move = engine_moved(engine, page, known.page)
+                known = self._engines[key] = _Engine({page.process_starts: page}, at_s)
+            did_move = known.did_move(engine, page)
             known.is_known = did_move is not None
             if did_move:
-                known.page, known.moved_s = page, at_s
+                known.moved_s = at_s
             self._note_holding(known, engine, at_s)
             self._note_transfers(known, engine, page, at_s)
 

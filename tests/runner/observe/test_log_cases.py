@@ -9,9 +9,12 @@ from runner.judge.recorded_cases import compare_cases
 from runner.observe.case_readers import case_readers
 from tests.runner.observe.catalogue import CATALOGUE
 
-CASES = Path(__file__).resolve().parents[2] / "data" / "cases" / "cases.jsonl"
+CASES = Path(__file__).resolve().parents[2] / "data" / "cases"
 LINES = [
-    line for line in CASES.read_text("utf-8").splitlines() if json.loads(line)["kind"] == "log"
+    line
+    for file in ("cases.jsonl", "own_recordings.jsonl")
+    for line in (CASES / file).read_text("utf-8").splitlines()
+    if json.loads(line)["kind"] == "log"
 ]
 READERS = case_readers(CATALOGUE)
 

@@ -8,9 +8,12 @@ import pytest
 from runner.judge.recorded_cases import compare_cases
 from runner.observe.metrics_cases import read_metrics_case
 
-CASES = Path(__file__).resolve().parents[2] / "data" / "cases" / "cases.jsonl"
+CASES = Path(__file__).resolve().parents[2] / "data" / "cases"
 LINES = [
-    line for line in CASES.read_text("utf-8").splitlines() if json.loads(line)["kind"] == "metrics"
+    line
+    for file in ("cases.jsonl", "own_recordings.jsonl")
+    for line in (CASES / file).read_text("utf-8").splitlines()
+    if json.loads(line)["kind"] == "metrics"
 ]
 READERS = {"metrics": read_metrics_case}
 

@@ -325,3 +325,43 @@ def test_an_engine_is_named_only_where_its_service_has_several() -> None:
     scene.for_seconds(30, sglang(2, 100))
 
     assert scene.confirmed().where == ("s0",)
+
+
+def _worker(start: float, tokens: int) -> str:
+    return sglang(2, tokens) + f"process_start_time_seconds {start}\n"
+
+
+def test_workers_that_answer_in_turn_are_no_restart_and_their_stillness_is_seen() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(_worker(10, 900))
+    scene.look(_worker(20, 100))
+
+    for _ in range(8):
+        scene.for_seconds(2, _worker(10, 900))
+        scene.for_seconds(2, _worker(20, 100))
+
+    assert scene.suspicion is not None
+
+
+def test_workers_that_answer_in_turn_and_work_are_not_suspected() -> None:
+    scene = Scene()
+    scene.send("a")
+
+    for step in range(20):
+        scene.for_seconds(2, _worker(10, 900 + step))
+        scene.for_seconds(2, _worker(20, 100 + step))
+
+    assert scene.suspicion is None
+
+
+def test_a_server_that_was_restarted_ends_the_span_of_the_old_one() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(_worker(10, 900))
+    scene.for_seconds(30, _worker(10, 900))
+    span = scene.confirmed()
+
+    scene.for_seconds(2, _worker(50, 3))
+
+    assert span.end == "the server was restarted"
