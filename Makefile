@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench bench-evidence clean
 
 setup: $(STAMP)
 
@@ -31,6 +31,11 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+# How often a verdict claims what is not so, and what stopping early saves: some minutes of CPU.
+bench-evidence: setup
+	$(BIN)/python -m tests.bench.evidence
+	$(BIN)/python -m tests.bench.evidence_speed
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,7 +3,12 @@
 import subprocess
 import sys
 
-BENCHES = ("tests.bench.streaming_client", "tests.bench.log_scan")
+BENCHES = (
+    "tests.bench.streaming_client",
+    "tests.bench.log_scan",
+    "tests.bench.evidence",
+    "tests.bench.evidence_speed",
+)
 
 
 def main() -> int:
