@@ -52,11 +52,21 @@ def revision_name(version: int) -> str:
 
 
 def read_version(connection: Connection) -> int | None:
-    """The schema version, or None where nothing was created yet."""
+    """The schema version, or None where nothing was created yet.
+
+    Raises StoreUnreadableError where it is none that any program wrote.
+    """
     if not inspect(connection).has_table("alembic_version"):
         return None
     name = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if name is None else int(name)
+    if name is None:
+        return None
+    if not (str(name).isascii() and str(name).isdecimal()):
+        raise StoreUnreadableError(
+            f"The store says of itself that its schema is {str(name)[:40]!r}, which no version of "
+            "this program wrote: restore it from a copy."
+        )
+    return int(name)
 
 
 def migrate(url: StoreUrl, *, to_version: int = SCHEMA_VERSION) -> None:

@@ -21,6 +21,7 @@ from runner.campaign.yaml_source import YamlSource
 
 LevelValue: TypeAlias = str | int | float | bool
 MAX_LEVEL_CHARACTERS = 64
+MAX_SEED = 10**18  # below what the store keeps, 2**63 - 1, and easy to say
 OWN_REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "tool_choice", "stream", "stream_options", "max_tokens"}
 )
@@ -65,9 +66,9 @@ def _checked_request(fields: Mapping[str, object]) -> Mapping[str, object]:
         error = f"cannot set {', '.join(reserved)}: the scenario and the workload do"
         raise PydanticCustomError("request", "{error}", {"error": error})
     try:
-        json.dumps(fields, allow_nan=False)
+        json.dumps(fields, allow_nan=False, ensure_ascii=False).encode()
     except ValueError as not_json:
-        error = "must be what JSON can say: no .inf and no .nan"
+        error = "must be what JSON can say: no .inf, no .nan, no half of a \\u pair"
         raise PydanticCustomError("request", "{error}", {"error": error}) from not_json
     return fields
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from runner.campaign.campaign import Campaign, Hypothesis, Levels, Schedule
-from runner.campaign.file_shape import LevelValue, level_text
+from runner.campaign.file_shape import MAX_SEED, LevelValue, level_text
 from runner.campaign.matrix import Factors, kept_choices
 from runner.errors import UsageError
 
@@ -54,8 +54,8 @@ def _kept(
 def _reordered(schedule: Schedule, order_seed: int | None) -> Schedule:
     if order_seed is None:
         return schedule
-    if order_seed < 0:
-        raise UsageError(f"an order seed is a whole number from 0, not {order_seed}")
+    if not 0 <= order_seed <= MAX_SEED:
+        raise UsageError(f"an order seed is a whole number from 0 to {MAX_SEED}, not {order_seed}")
     return schedule.model_copy(update={"order_seed": order_seed})
 
 

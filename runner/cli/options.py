@@ -7,6 +7,7 @@ import typer
 
 from db.store_url import DEFAULT_STORE_URL
 from runner.campaign.config_folder import ENVIRONMENT_VARIABLE
+from runner.campaign.file_shape import MAX_SEED
 
 StoreOption = Annotated[
     str,
@@ -38,5 +39,7 @@ CampaignReference = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option("--order-seed", min=0, help="Another order of the runs than the file's."),
+    typer.Option(
+        "--order-seed", min=0, max=MAX_SEED, help="Another order of the runs than the file's."
+    ),
 ]

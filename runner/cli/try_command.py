@@ -8,11 +8,20 @@ import typer
 
 from db.store import open_store
 from db.store_url import DEFAULT_STORE_URL
+from runner.campaign.file_shape import MAX_SEED
+from runner.cli.console import tell
 from runner.cli.opening import OpenedCampaign
 from runner.cli.options import JsonOption, StoreOption
 from runner.cli.run_command import run_and_report
-from runner.errors import UsageError
+from runner.execute.server_address import base_url_of
 from runner.execute.trial import FoundServer, TrialRequest, find_server, trial_campaign
+
+_NEXT = (
+    "every session is in the store: `decisive show try` prints the run again, `decisive up` shows "
+    "each session; with --seed {seed} the same dialogues are played again.\n"
+    "To vary a switch of the server, write a stack file with `controller: external` and "
+    "`base_url: {url}`, and a campaign: see README.md"
+)
 
 
 def try_url(
@@ -28,17 +37,16 @@ def try_url(
     context_tokens: Annotated[int, typer.Option(min=0, help="Filler of the first request.")] = 140,
     max_tokens: Annotated[int, typer.Option(min=1, help="Of one answer.")] = 400,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Of the dialogues; new each time.")
+        int | None, typer.Option(min=0, max=MAX_SEED, help="Of the dialogues; new each time.")
     ] = None,
     store: StoreOption = DEFAULT_STORE_URL,
     as_json: JsonOption = False,
 ) -> None:
     """Drive tool-calling sessions against URL and say how many were corrupt."""
-    if not url.startswith(("http://", "https://")):
-        raise UsageError(f"{url!r} is no address of a server: write http://HOST:PORT")
+    base_url = base_url_of(url)
     with open_store(store) as opened:
         request = TrialRequest(
-            base_url=url.rstrip("/").removesuffix("/v1"),
+            base_url=base_url,
             model=model,
             concurrency=concurrency,
             sessions=sessions or concurrency,
@@ -50,6 +58,8 @@ def try_url(
         )
         campaign, stack = trial_campaign(request, asyncio.run(_find(request)))
         status = run_and_report(OpenedCampaign(campaign, stack), opened, as_json=as_json)
+        if not as_json:
+            tell(_NEXT.format(url=base_url, seed=request.seed))
     raise typer.Exit(status)
 
 

@@ -55,6 +55,8 @@ async def find_server(request: TrialRequest, http: httpx.AsyncClient) -> FoundSe
         said = said_by(error, deadline_s=PROBE_DEADLINE_S)
         raise UsageError(f"no server answers at {base_url}/v1/models: {said}") from error
     model = request.model or _first_model(models, base_url)
+    if not model.strip() or not model.isprintable():
+        raise UsageError(f"{model!r} is no name of a model: name one with --model")
     info = await _page(http, f"{base_url}/server_info")
     metrics = await _page(http, f"{base_url}/metrics")
     return FoundServer(

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import SQLModel, col, select
 
-from db.errors import StoreTooNewError, StoreTooOldError
+from db.errors import StoreTooNewError, StoreTooOldError, StoreUnreadableError
 from db.judgements import recorded_sessions
 from db.migrations import drafting
 from db.runs import transition_run
@@ -178,3 +178,13 @@ def set_version(store: Store, version: int) -> None:
 def _normal(sql: str) -> str:
     lines = [line.strip().rstrip(",").strip() for line in sql.replace('"', "").splitlines()]
     return "\n".join(sorted(line for line in lines if line))
+
+
+def test_a_schema_that_no_version_wrote_is_named(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'decisive.db'}"
+    with open_store(url) as store, store.write() as session:
+        session.connection().execute(text("UPDATE alembic_version SET version_num = 'odd'"))
+
+    for opening in (open_store, open_store_read_only):
+        with pytest.raises(StoreUnreadableError, match="its schema is 'odd', which no version"):
+            opening(url)

@@ -383,3 +383,21 @@ def test_a_campaign_with_any_line_or_character_spoiled_is_read_or_refused(
         assert all(line.startswith("file.yaml") for line in str(error).splitlines())
     else:
         assert loaded.name
+
+
+def test_a_request_field_that_cannot_be_sent_is_refused_where_it_stands() -> None:
+    said = error_of(
+        "campaign: c\nquestion: q\nstack: s\nfactors: {concurrency: [4]}\n"
+        'workload: {sessions: 9, request: {stop: "half \\ud83d"}}\n'
+    )
+
+    assert "no half of a \\u pair" in said
+
+
+def test_a_seed_that_the_store_cannot_keep_is_refused() -> None:
+    said = error_of(
+        "campaign: c\nquestion: q\nstack: s\nfactors: {concurrency: [4]}\n"
+        "workload: {sessions: 9}\nschedule: {order_seed: 9223372036854775808}\n"
+    )
+
+    assert "schedule.order_seed must be at most 1e+18" in said
