@@ -16,6 +16,15 @@ Statement = TypeVar("Statement", bound=Select[Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SilentKind:
+    """A reason for silence, how many sessions had it, and what was recorded of one of them."""
+
+    reason: str
+    sessions: int
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFacts:
     id: int
     run_id: int
@@ -155,6 +164,24 @@ def reason_counts(connection: Connection, run_ids: Sequence[int]) -> dict[str, i
         .order_by(func.count().desc(), SESSION.c.reason)
     )
     return {row.reason or "unknown": row.sessions for row in connection.execute(statement)}
+
+
+def silent_kinds(connection: Connection, run_ids: Sequence[int]) -> list[SilentKind]:
+    """Why sessions of these runs fell silent, the most frequent reason first, each with one of the
+    details that were recorded.
+    """
+    number = func.count().label("sessions")
+    statement = (
+        select(
+            func.coalesce(SESSION.c.reason, "unknown").label("reason"),
+            number,
+            func.min(SESSION.c.detail).label("detail"),
+        )
+        .where(SESSION.c.run_id.in_(run_ids), SESSION.c.outcome == "error")
+        .group_by(SESSION.c.reason)
+        .order_by(number.desc(), SESSION.c.reason)
+    )
+    return values(SilentKind, connection.execute(statement))
 
 
 def failing_dialogues(

@@ -10,15 +10,21 @@ from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts, CampaignFacts, arms
 from db.reads.runs import RunCounts, runs
 from db.store import Store
-from db.vocabulary import Headline, RunState
+from db.vocabulary import Headline, RunFlag, RunState
 from runner.cli.console import ExitStatus, say
-from runner.evidence.counts import pooled
+from runner.evidence.counts import SessionCounts, pooled
 from runner.evidence.verdict_text import verdict_lines
 from runner.evidence.wording import corrupt_text, count_text, evidence_text
 from runner.execute.attribution import attribution_lines
 from runner.execute.campaign_evidence import gather_evidence
 from runner.execute.run_counts import counts_of, run_json
+from runner.execute.silence import silence_lines
 from runner.execute.verdicts import JudgedHypothesis
+
+MAX_SILENT_SHARE = 0.05
+"""Of a run's sessions: with more, that none was corrupt says too little to end with 0."""
+
+_FAILED = frozenset({Headline.REFUTED, Headline.WORSE, Headline.IMPROVED_NOT_ELIMINATED})
 
 
 def campaign_json(
@@ -34,6 +40,7 @@ def campaign_json(
         "verdicts": [
             {
                 "id": each.slug,
+                "registered": not each.verdict.is_exploratory,
                 "headline": str(each.verdict.headline),
                 "sentence": each.verdict.sentence,
                 "elimination": str(each.verdict.elimination),
@@ -47,7 +54,10 @@ def campaign_json(
 
 
 def arms_table(store: Store, campaign: CampaignFacts) -> Table:
-    """A row an arm: its runs that count, what was corrupt in them, and the three denominators."""
+    """A row an arm: its runs that count, what was corrupt in them, and the three denominators.
+
+    `not exercised`: a path that the arm's levels switch was not used, so that it says nothing.
+    """
     with store.session() as session:
         known = arms(session.connection(), [campaign.id])
         stored = runs(session.connection(), [campaign.id])
@@ -57,6 +67,12 @@ def arms_table(store: Store, campaign: CampaignFacts) -> Table:
     for arm in known:
         table.add_row(*_row(arm, [run for run in stored if run.arm_id == arm.id], campaign))
     return table
+
+
+def say_silence(store: Store, campaign_id: int) -> None:
+    """Why sessions fell silent, where any did."""
+    for line in silence_lines(store, campaign_id):
+        say(line)
 
 
 def say_verdicts(store: Store, campaign_id: int, judged: Sequence[JudgedHypothesis]) -> None:
@@ -73,23 +89,38 @@ def say_verdicts(store: Store, campaign_id: int, judged: Sequence[JudgedHypothes
 def exit_status(
     store: Store, campaign: CampaignFacts, judged: Sequence[JudgedHypothesis]
 ) -> ExitStatus:
-    """Fine where every prediction held, or none was made and there is evidence at all."""
+    """Fine where every registered prediction held; without one, where nothing bad was seen.
+
+    An exploratory prediction may fail, but holds nothing: it was written after runs had begun.
+    """
     if not judged:
-        return ExitStatus.FINE if _has_evidence(store, campaign) else ExitStatus.COULD_NOT_SAY
-    headlines = {each.verdict.headline for each in judged}
-    if headlines & {Headline.REFUTED, Headline.WORSE, Headline.IMPROVED_NOT_ELIMINATED}:
+        return _status_of_runs(store, campaign)
+    headlines = {each.verdict.headline for each in judged if not each.verdict.is_exploratory}
+    if not headlines:
+        later = {each.verdict.headline for each in judged}
+        return ExitStatus.SOME_FAILED if later & _FAILED else ExitStatus.COULD_NOT_SAY
+    if headlines & _FAILED:
         return ExitStatus.SOME_FAILED
     return ExitStatus.COULD_NOT_SAY if Headline.INCONCLUSIVE in headlines else ExitStatus.FINE
 
 
-def _has_evidence(store: Store, campaign: CampaignFacts) -> bool:
+def _status_of_runs(store: Store, campaign: CampaignFacts) -> ExitStatus:
+    """Nothing was predicted: corruption or a wedge is a failure, and silence is no success."""
     with store.session() as session:
         stored = runs(session.connection(), [campaign.id])
-    return any(
-        run.run_state is RunState.DONE
-        and counts_of(run, campaign.corrupt_outcomes).gave_evidence > 0
-        for run in stored
-    )
+    done = [run for run in stored if run.run_state is RunState.DONE]
+    counts = [counts_of(run, campaign.corrupt_outcomes) for run in done]
+    if any(each.corrupt for each in counts) or any(run.wedges for run in done):
+        return ExitStatus.SOME_FAILED
+    if not done or any(_is_too_silent(each) for each in counts):
+        return ExitStatus.COULD_NOT_SAY
+    missing = {run.run_key for run in stored} - {run.run_key for run in done}
+    return ExitStatus.COULD_NOT_SAY if missing else ExitStatus.FINE
+
+
+def _is_too_silent(counts: SessionCounts) -> bool:
+    silent = counts.silent_of_all
+    return silent is None or silent.value > MAX_SILENT_SHARE
 
 
 def _row(arm: ArmFacts, own: Sequence[RunCounts], campaign: CampaignFacts) -> tuple[str, ...]:
@@ -102,6 +133,8 @@ def _row(arm: ArmFacts, own: Sequence[RunCounts], campaign: CampaignFacts) -> tu
     left_out = f" (+{len(others)} left out)" if others else ""
     wedged = sum(run.wedge_requests for run in done)
     name = f"{arm.name} [{arm.tag}]" if arm.tag else arm.name
+    if any(RunFlag.NOT_EXERCISED in run.flags for run in done):
+        name = f"{name} (not exercised)"
     return (
         escape(name),
         f"{len(done)}{left_out}",

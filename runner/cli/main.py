@@ -25,6 +25,7 @@ from runner.cli.show_command import show
 from runner.cli.testbed_commands import testbed
 from runner.cli.try_command import try_url
 from runner.cli.up_command import up
+from runner.cli.verdict_command import verdict
 from runner.cli.watch_command import watch
 from runner.cli.worker_command import worker
 from runner.errors import RunnerError, StackError, SupervisedProcessError
@@ -42,6 +43,7 @@ app.command()(plan)
 app.command()(power)
 app.command()(run)
 app.command()(show)
+app.command()(verdict)
 app.command()(up)
 app.command()(worker)
 app.command("try")(try_url)

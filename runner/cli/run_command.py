@@ -8,7 +8,13 @@ import typer
 from db.reads.campaigns import CampaignFacts, campaign
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
-from runner.cli.campaign_summary import arms_table, campaign_json, exit_status, say_verdicts
+from runner.cli.campaign_summary import (
+    arms_table,
+    campaign_json,
+    exit_status,
+    say_silence,
+    say_verdicts,
+)
 from runner.cli.console import (
     ExitStatus,
     progress_console,
@@ -87,6 +93,7 @@ def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: b
         say_json(campaign_json(store, facts, judged))
     else:
         result_console().print(arms_table(store, facts))
+        say_silence(store, facts.id)
         say_verdicts(store, facts.id, judged)
     if end.was_stopped:
         tell("stopped; the same command goes on with what is missing")

@@ -12,7 +12,7 @@ from db.reads.runs import RunCounts, runs
 from db.store import Store, open_store_read_only
 from db.store_url import DEFAULT_STORE_URL
 from db.vocabulary import RunState
-from runner.cli.campaign_summary import arms_table, campaign_json, say_verdicts
+from runner.cli.campaign_summary import arms_table, campaign_json, say_silence, say_verdicts
 from runner.cli.console import result_console, say, say_json
 from runner.cli.opening import find_stored_campaign
 from runner.cli.options import CampaignReference, JsonOption, StoreOption
@@ -45,6 +45,7 @@ def _show_one(store: Store, facts: CampaignFacts, lines: bool, as_json: bool) ->
         return
     say(facts.question)
     result_console().print(arms_table(store, facts))
+    say_silence(store, facts.id)
     for run in _runs(store, facts.id):
         _say_run(run, facts, lines)
     say_verdicts(store, facts.id, judged)

@@ -23,6 +23,11 @@ class RunEvidence:
     flags: tuple[str, ...] = ()
     reason: str | None = None
 
+    @property
+    def is_left_out(self) -> bool:
+        """Begun, ended, and without a say."""
+        return self.state.is_terminal and self.state is not RunState.DONE
+
 
 @dataclass(frozen=True, slots=True)
 class ArmEvidence:

@@ -5,19 +5,15 @@ Invalid comparisons are told before any statistics.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from db.vocabulary import Availability, Direction, Elimination, Headline
-from runner.campaign.prediction import Prediction
-from runner.evidence.arm_comparison import ArmComparison, compare_arms
-from runner.evidence.arm_evidence import ArmEvidence
-from runner.evidence.background_rate import exceeds_background
-from runner.evidence.clean_surplus import compare_without_surplus
-from runner.evidence.comparison_setting import ComparisonSetting
-from runner.evidence.criteria import CriterionResult, CriterionState, check_criteria
-from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.arm_comparison import ArmComparison
+from runner.evidence.criteria import CriterionResult
+from runner.evidence.decision_rule import DecisionRule
 from runner.evidence.direction_strength import DirectionP, direction_p
+from runner.evidence.exclusion_words import exclusion_sentences
 from runner.evidence.multiplicity import holm
 from runner.evidence.next_experiment import (
     DEFAULT_HISTORICAL_RATE,
@@ -26,7 +22,8 @@ from runner.evidence.next_experiment import (
     next_experiments,
     sessions_to_reproduce,
 )
-from runner.evidence.run_rate_test import Cluster
+from runner.evidence.question import Assessment, assess
+from runner.evidence.question import Question as Question
 from runner.evidence.stopping import ends_at_first_corrupt
 from runner.evidence.uncompared_arms import BASIS as UNCOMPARED_BASIS
 from runner.evidence.uncompared_arms import uncompared_arms
@@ -40,16 +37,12 @@ from runner.evidence.verdict_decision import (
     Decision,
     ReasonCode,
     decide,
-    is_of_corruption,
 )
 from runner.evidence.verdict_reasons import reason_codes, reasons_of
 from runner.evidence.verdict_record import inputs_of
 from runner.evidence.verdict_validity import (
     Doubt,
-    invalidities,
     is_cut_short,
-    launches_of,
-    missing_runs,
 )
 from runner.evidence.verdict_words import Answers, Matter, answers_of
 
@@ -57,21 +50,11 @@ METHOD = "evidence 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One hypothesis with the evidence for it."""
-
-    prediction: Prediction
-    arm: ArmEvidence
-    versus: ArmEvidence
-    rule: DecisionRule = field(default_factory=DecisionRule)
-    setting: ComparisonSetting = field(default_factory=ComparisonSetting)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignVerdict:
     """`sentence` claims no more than the three answers; `inputs` is all it was made from, as JSON.
 
-    `comparison` is None where the arms could not be compared.
+    `exclusions` names the runs without a say. `comparison` is None where the arms could not be
+    compared.
     """
 
     headline: Headline
@@ -82,6 +65,7 @@ class CampaignVerdict:
     basis: str
     reasons: tuple[Doubt, ...]
     caveats: tuple[Caveat, ...]
+    exclusions: tuple[str, ...]
     experiments: tuple[Experiment, ...]
     criteria: tuple[CriterionResult, ...]
     comparison: ArmComparison | None
@@ -102,20 +86,18 @@ class CampaignVerdict:
 
 
 def judge_hypothesis(question: Question) -> CampaignVerdict:
-    return _judged(question, adjusted=None, hypotheses=1)
+    return _judged(question, assess(question), adjusted=None, hypotheses=1)
 
 
 def judge_campaign(questions: Mapping[str, Question]) -> dict[str, CampaignVerdict]:
     """All hypotheses of a campaign; p-values of direction are adjusted for their number (Holm).
 
     The registered ones among themselves: what was written down later weakens none of them, and is
-    adjusted for all.
+    adjusted for all. One whose arms cannot be compared yet counts all the same.
     """
+    assessed = {key: assess(question) for key, question in questions.items()}
     p_values = {
-        key: direction_p(comparison, rule=question.rule)
-        for key, question in questions.items()
-        for comparison in [_comparison(question)]
-        if comparison is not None
+        key: _p_of(assessed[key].comparison, question.rule) for key, question in questions.items()
     }
     registered = {key for key, question in questions.items() if question.rule.is_registered}
     adjusted = {
@@ -125,71 +107,45 @@ def judge_campaign(questions: Mapping[str, Question]) -> dict[str, CampaignVerdi
     return {
         key: _judged(
             question,
-            adjusted=adjusted.get(key),
+            assessed[key],
+            adjusted=adjusted[key],
             hypotheses=len(registered) if key in registered else len(questions),
         )
         for key, question in questions.items()
     }
 
 
+def _p_of(comparison: ArmComparison | None, rule: DecisionRule) -> DirectionP:
+    return DirectionP(1.0, 1.0) if comparison is None else direction_p(comparison, rule=rule)
+
+
 def _holm_adjusted(p_values: Mapping[str, DirectionP]) -> dict[str, DirectionP]:
-    """Those that were compared with nothing have none, and make no claim either."""
     lower = holm([p.lower for p in p_values.values()])
     higher = holm([p.higher for p in p_values.values()])
     pairs = zip(lower, higher, strict=True)
     return {key: DirectionP(*pair) for key, pair in zip(p_values, pairs, strict=True)}
 
 
-def checked_criteria(question: Question) -> tuple[CriterionResult, ...]:
-    """What of the prediction has failed; on corruption only above the background, where one is
-    known.
-    """
-    criteria = check_criteria(question.prediction, question.arm)
-    rule = question.rule
-    if rule.background <= 0.0:
-        return criteria
-    clusters = [
-        Cluster(launch.corrupt, launch.sessions)
-        for launch in launches_of(question.arm, setting=question.setting)
-    ]
-    exceeds = exceeds_background(
-        clusters, background=rule.background, rho=rule.rho_floor, alpha=rule.alpha
+def _judged(
+    question: Question, assessed: Assessment, *, adjusted: DirectionP | None, hypotheses: int
+) -> CampaignVerdict:
+    caveats = caveats_of(
+        question.arm,
+        question.versus,
+        rule=question.rule,
+        setting=question.setting,
+        hypotheses=hypotheses,
     )
-    return tuple(
-        replace(result, state=CriterionState.NOT_FAILED)
-        if result.state is CriterionState.FAILED
-        and is_of_corruption(result.criterion)
-        and not exceeds
-        else result
-        for result in criteria
-    )
-
-
-def _judged(question: Question, *, adjusted: DirectionP | None, hypotheses: int) -> CampaignVerdict:
-    arm, versus, rule, setting = question.arm, question.versus, question.rule, question.setting
-    criteria = checked_criteria(question)
-    doubts = (
-        *invalidities(arm, versus, setting=setting),
-        *missing_runs(
-            arm,
-            versus,
-            setting=setting,
-            rule=rule,
-            criterion_failed=any(each.state is CriterionState.FAILED for each in criteria),
-        ),
-    )
-    caveats = caveats_of(arm, versus, rule=rule, setting=setting, hypotheses=hypotheses)
-    comparison = None if doubts else _comparison(question)
-    if comparison is None:
-        return _of_uncompared(question, criteria, doubts, caveats)
+    if assessed.comparison is None:
+        return _of_uncompared(question, assessed.criteria, assessed.doubts, caveats)
     decision = decide(
-        comparison,
-        criteria,
-        rule=rule,
+        assessed.comparison,
+        assessed.criteria,
+        rule=question.rule,
         is_stopped_early=_is_stopped_early(question),
         adjusted=adjusted,
     )
-    return _of_decision(question, criteria, comparison, decision, caveats)
+    return _of_decision(question, assessed.criteria, assessed.comparison, decision, caveats)
 
 
 def _is_stopped_early(question: Question) -> bool:
@@ -224,6 +180,7 @@ def _of_decision(
         basis=basis_sentence(comparison, rule=rule),
         reasons=reasons_of(decision, criteria, answers),
         caveats=(*caveats, *numeric),
+        exclusions=exclusion_sentences(arm, versus),
         experiments=next_experiments(
             comparison, decision, rule=rule, setting=setting, wedged=wedged
         ),
@@ -258,6 +215,7 @@ def _of_uncompared(
         basis=UNCOMPARED_BASIS,
         reasons=uncompared.reasons,
         caveats=(*uncompared.caveats, *caveats),
+        exclusions=exclusion_sentences(question.arm, question.versus),
         experiments=(uncompared.experiment,),
         criteria=criteria,
         comparison=None,
@@ -294,15 +252,3 @@ def _inputs(question: Question) -> dict[str, Any]:
         rule=question.rule,
         setting=question.setting,
     )
-
-
-def _comparison(question: Question) -> ArmComparison | None:
-    """None where an arm has no session that says anything."""
-    setting = question.setting
-    after, before = (launches_of(x, setting=setting) for x in (question.arm, question.versus))
-    if not any(x.sessions for x in after) or not any(x.sessions for x in before):
-        return None
-    arm = question.arm
-    wedges = arm.wedges if arm.wedges_are_known else None
-    compare = compare_arms if question.rule.ending is Ending.DECIDED else compare_without_surplus
-    return compare(after, before, rule=question.rule, wedges=wedges)

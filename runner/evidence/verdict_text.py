@@ -7,7 +7,7 @@ from runner.evidence.verdict_words import HEADLINE_WORDS
 
 
 def verdict_lines(verdict: CampaignVerdict) -> tuple[str, ...]:
-    """Headline and sentence, three answers, basis, caveats, next steps with their cost."""
+    """Headline and sentence, answers, basis, caveats, runs left out, next steps with their cost."""
     return tuple(_lines(verdict))
 
 
@@ -23,5 +23,7 @@ def _lines(verdict: CampaignVerdict) -> Iterator[str]:
     yield verdict.basis
     for caveat in verdict.caveats:
         yield f"Note: {caveat.text}"
+    for exclusion in verdict.exclusions:
+        yield f"Left out: {exclusion}"
     for number, experiment in enumerate(verdict.experiments, start=1):
         yield f"Next {number}: {experiment.text} ({experiment.cost})"

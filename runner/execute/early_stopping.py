@@ -1,12 +1,12 @@
 """Which arms of a campaign need no further run, by its `stop:` rule; starts and ends nothing."""
 
-from db.reads.campaigns import VerdictFacts, verdicts
+from db.reads.campaigns import VerdictFacts
 from db.store import Store
 from runner.campaign.campaign import Arm, Campaign
 from runner.campaign.matrix import matches
-from runner.evidence.campaign_verdict import Question, checked_criteria
 from runner.evidence.criteria import CriterionState
 from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.question import Question, checked_criteria
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.evidence.stopping import (
     StopAdvice,
@@ -53,11 +53,9 @@ def settled_arm(store: Store, campaign_id: int, arm_position: int) -> StopAdvice
     arm_id = next(arm.id for arm in evidence.arms if arm.position == arm_position)
     if evidence.ending in (Ending.FIXED, Ending.FIRST_CORRUPT) or not evidence.of_arm(arm_id).done:
         return None
-    with store.session() as session:
-        hypotheses = verdicts(session.connection(), [campaign_id])
-    if any(each.known_good_arm_id == arm_id for each in hypotheses):
+    if any(each.known_good_arm_id == arm_id for each in evidence.hypotheses):
         return None
-    about = [each for each in hypotheses if arm_id in (each.arm_id, each.versus_arm_id)]
+    about = [each for each in evidence.hypotheses if arm_id in (each.arm_id, each.versus_arm_id)]
     advice = [_advice(each, evidence, arm_id=arm_id) for each in about]
     if not advice or any(each is None for each in advice):
         return None

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 
 from db.campaigns import note_progress
-from db.reads.campaigns import VerdictFacts, verdicts
+from db.reads.campaigns import VerdictFacts
 from db.store import Store
-from runner.evidence.campaign_verdict import checked_criteria
 from runner.evidence.counts import counted
 from runner.evidence.criteria import CriterionState
 from runner.evidence.decision_rule import Ending
 from runner.evidence.progress_words import evidence_so_far, failed_so_far, progress_sentence
+from runner.evidence.question import checked_criteria
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.evidence.verdict_validity import launches_of
 from runner.execute.campaign_evidence import CampaignEvidence, gather_evidence
-from runner.execute.verdicts import question_of
+from runner.execute.verdicts import judge_hypotheses, question_of
 
 _MOST_CELLS = 100_000
 """Of a table of e-values that is made for progress alone; a larger one takes many seconds."""
@@ -27,17 +27,17 @@ def progress_of(outcomes: Mapping[str, int], *, corrupt: Sequence[str], planned:
 
 
 def note_evidence_so_far(store: Store, campaign_id: int, arm_position: int) -> None:
-    """After a run of this arm has ended: what each hypothesis about it bears now, for pages.
+    """After a run of this arm has ended: what each hypothesis about it bears now, for pages, and
+    the verdict as the runs stand.
 
     The first table of e-values of a size takes a second, so that no sessions should run meanwhile.
     """
     evidence = gather_evidence(store, campaign_id)
     arm_id = next(arm.id for arm in evidence.arms if arm.position == arm_position)
-    with store.session() as session:
-        hypotheses = verdicts(session.connection(), [campaign_id])
-    for each in hypotheses:
+    for each in evidence.hypotheses:
         if arm_id in (each.arm_id, each.versus_arm_id):
             note_progress(store, each.hypothesis_id, _said_of(each, evidence))
+    judge_hypotheses(store, campaign_id, about_arm=arm_id)
 
 
 def _said_of(hypothesis: VerdictFacts, evidence: CampaignEvidence) -> str:

@@ -7,6 +7,7 @@ from db.reads.sessions import SessionFacts, sessions_of_runs, turns
 from db.store import Store
 from runner.execute.attribution import attribution_lines
 from runner.execute.campaign_evidence import gather_evidence
+from runner.execute.silence import silence_lines
 from runner.execute.verdicts import reach_verdicts
 from runner.report.campaign_report import CampaignRecord, ReportedSession, ReportedVerdict
 
@@ -28,6 +29,7 @@ def campaign_record(store: Store, facts: CampaignFacts) -> CampaignRecord:
         verdicts=_reported_verdicts(store, facts, known_arms),
         examples=_examples(store, facts, known_arms, stored_runs),
         attribution=attribution_lines(gather_evidence(store, facts.id)),
+        silence=silence_lines(store, facts.id),
     )
 
 

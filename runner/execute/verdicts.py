@@ -19,23 +19,29 @@ class JudgedHypothesis:
     verdict: CampaignVerdict
 
 
-def judge_hypotheses(store: Store, campaign_id: int) -> tuple[JudgedHypothesis, ...]:
-    """The verdict on every hypothesis as the runs stand now; a changed one adds a row."""
-    judged = reach_verdicts(store, campaign_id)
+def judge_hypotheses(
+    store: Store, campaign_id: int, *, about_arm: int | None = None
+) -> tuple[JudgedHypothesis, ...]:
+    """The verdict on every hypothesis as the runs stand now; a changed one adds a row.
+
+    `about_arm`: only those on hypotheses that this arm's row takes part in are stored.
+    """
+    evidence = gather_evidence(store, campaign_id)
+    judged = _judged(evidence)
+    taking_part = {
+        facts.hypothesis_id
+        for facts in evidence.hypotheses
+        if about_arm is None or about_arm in (facts.arm_id, facts.versus_arm_id)
+    }
     for each in judged:
-        record_verdict(store, each.hypothesis_id, _new_verdict(each.verdict))
+        if each.hypothesis_id in taking_part:
+            record_verdict(store, each.hypothesis_id, _new_verdict(each.verdict))
     return judged
 
 
 def reach_verdicts(store: Store, campaign_id: int) -> tuple[JudgedHypothesis, ...]:
     """As `judge_hypotheses`, and stores nothing."""
-    evidence = gather_evidence(store, campaign_id)
-    hypotheses = {facts.slug: facts for facts in evidence.hypotheses}
-    questions = {slug: question_of(facts, evidence) for slug, facts in hypotheses.items()}
-    return tuple(
-        JudgedHypothesis(hypotheses[slug].hypothesis_id, slug, hypotheses[slug].claim, verdict)
-        for slug, verdict in judge_campaign(questions).items()
-    )
+    return _judged(gather_evidence(store, campaign_id))
 
 
 def question_of(hypothesis: VerdictFacts, evidence: CampaignEvidence) -> Question:
@@ -45,6 +51,15 @@ def question_of(hypothesis: VerdictFacts, evidence: CampaignEvidence) -> Questio
         versus=evidence.of_arm(hypothesis.versus_arm_id),
         rule=evidence.rule(hypothesis),
         setting=evidence.setting_of(hypothesis),
+    )
+
+
+def _judged(evidence: CampaignEvidence) -> tuple[JudgedHypothesis, ...]:
+    hypotheses = {facts.slug: facts for facts in evidence.hypotheses}
+    questions = {slug: question_of(facts, evidence) for slug, facts in hypotheses.items()}
+    return tuple(
+        JudgedHypothesis(hypotheses[slug].hypothesis_id, slug, hypotheses[slug].claim, verdict)
+        for slug, verdict in judge_campaign(questions).items()
     )
 
 

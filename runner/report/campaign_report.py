@@ -63,6 +63,7 @@ class CampaignRecord:
     verdicts: Sequence[ReportedVerdict]
     examples: Sequence[ReportedSession]
     attribution: Sequence[str] = ()
+    silence: Sequence[str] = ()
 
 
 def campaign_report(record: CampaignRecord) -> ReportDocument:
@@ -87,7 +88,7 @@ def _verdict_section(record: CampaignRecord) -> Section:
         said = Paragraph("No hypothesis was written down, so nothing is claimed.")
         return Section("Verdicts", (said,))
     rows = tuple(
-        (each.slug, str(each.verdict.headline).replace("_", " "), each.claim, each.predict)
+        (each.slug, _headline_text(each.verdict), each.claim, each.predict)
         for each in record.verdicts
     )
     details = [
@@ -101,6 +102,11 @@ def _verdict_section(record: CampaignRecord) -> Section:
     return Section("Verdicts", (table, *details), tag)
 
 
+def _headline_text(verdict: CampaignVerdict) -> str:
+    headline = str(verdict.headline).replace("_", " ")
+    return f"{headline} (exploratory)" if verdict.is_exploratory else headline
+
+
 def _arms_section(record: CampaignRecord) -> Section:
     table = Table(
         ("arm", "runs", "corrupt of all", "evidence", "silent", "wedged requests"),
@@ -112,7 +118,7 @@ def _arms_section(record: CampaignRecord) -> Section:
         "corrupt at the upper end. Sessions of one run are not independent, so these intervals "
         "are for reading, not for deciding."
     )
-    return Section("Arms", (table, note))
+    return Section("Arms", (table, note, *map(Paragraph, record.silence)))
 
 
 def _arm_row(arm: ArmFacts, record: CampaignRecord) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from runner.evidence.decision_rule import ClaimKind, DecisionRule, Ending
 from runner.evidence.silent_sessions import SilentPolicy
 from runner.evidence.verdict_caveats import CaveatKind
 from runner.evidence.verdict_decision import ReasonCode
+from runner.evidence.verdict_text import verdict_lines
 from tests.runner.evidence.arms import arm, run
 from tests.runner.evidence.verdicts import FAULTY, Run, arm_of, question_of, verdict_of
 
@@ -365,3 +366,66 @@ def test_unequal_clean_runs_do_not_talk_a_confirmation_away() -> None:
 
     assert confirmed.headline is with_one_more.headline is Headline.CONFIRMED
     assert CaveatKind.SURPLUS_LEFT_OUT in {caveat.kind for caveat in with_one_more.caveats}
+
+
+def test_a_hypothesis_whose_runs_are_missing_still_shares_the_risk() -> None:
+    single = question_of([(80, 0, 0)], [(68, 12, 0)])
+    missing = question_of(arm_of([(70, 10, 0)], blocks=3), [(70, 10, 0)])
+
+    among = judge_campaign({"a": single, "b": missing})["a"]
+
+    assert among.direction is Direction.UNCLEAR
+
+
+def test_a_hypothesis_written_later_weakens_none_that_was_registered() -> None:
+    single = question_of([(80, 0, 0)], [(68, 12, 0)])
+    later = question_of(
+        [(80, 0, 0)], [(68, 12, 0)], rule=DecisionRule(is_registered=False, hypotheses=2)
+    )
+
+    judged = judge_campaign({"a": single, "later": later})
+
+    assert judged["a"].direction is Direction.LOWER
+    assert judged["later"].direction is Direction.UNCLEAR
+    assert judged["later"].sentence.startswith("Exploratory: ")
+    assert CaveatKind.SEVERAL_HYPOTHESES not in {c.kind for c in judged["a"].caveats}
+
+
+def test_runs_without_a_say_are_named_with_why() -> None:
+    invalid = run({"done": 3}, block=3, label="r-9", state=RunState.INVALID, reason="not in arm")
+    after = arm(*[run({"done": 80}, block=b, label=f"after {b}") for b in (1, 2)], invalid)
+
+    verdict = verdict_of(after)
+
+    assert verdict.exclusions == (
+        "r-9 of after, block 3, is invalid, with 3 sessions that ended: not in arm",
+    )
+    assert "Left out: " + verdict.exclusions[0] in verdict_lines(verdict)
+
+
+def test_a_run_that_ended_at_its_wedge_adds_up_and_shows_no_direction() -> None:
+    wedged = run(
+        {"done": 20, "error": 10},
+        block=1,
+        label="after 1",
+        wedges=1,
+        flags=(RunFlag.ENDED_AT_WEDGE,),
+    )
+    setting = ComparisonSetting(sessions_planned={"after 1": 80})
+
+    verdict = verdict_of(arm(wedged), setting=setting)
+
+    assert verdict.headline is Headline.REFUTED
+    assert ReasonCode.DIRECTION_STOPPED_EARLY in verdict.reason_codes
+    (said,) = [c.text for c in verdict.caveats if c.kind is CaveatKind.STOPPED_EARLY]
+    assert said.startswith("Ended early: after 1 at its wedge after 30 of 80. The price: a run")
+
+
+def test_a_background_is_named_in_the_verdict() -> None:
+    setting = ComparisonSetting(background="Background: 3 of 240 sessions were corrupt.")
+
+    verdict = verdict_of(CLEAN, FAULTY, setting=setting)
+
+    assert [c.text for c in verdict.caveats if c.kind is CaveatKind.BACKGROUND] == [
+        setting.background
+    ]
