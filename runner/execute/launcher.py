@@ -19,6 +19,7 @@ from runner.errors import StackControlError, StackError
 from runner.execute.off_loop import off_loop
 from runner.execute.take_over import take_over
 from runner.stacks.fingerprint import launch_facts, redacted
+from runner.stacks.machine_facts import machine_facts
 from runner.stacks.running_stack import RunningStack, stop_services, wait_for_services
 from runner.stacks.stack_control import StackControl, release_services
 from runner.stacks.statements import statements_of
@@ -167,7 +168,8 @@ class Launcher:
         said = await statements_of(
             self._stack, levels, launched.running, http=self._http, clock=self._store.clock
         )
-        for name, facts in launch_facts(said).items():
+        machines = await asyncio.to_thread(machine_facts, launched.running.launches, self._machine)
+        for name, facts in {**launch_facts(said), **machines}.items():
             await off_loop(
                 add_fingerprint, self._store, launched.launch_id, service=name, facts=facts
             )

@@ -141,9 +141,11 @@ def _launch_of(
     def filled(template: str) -> str:
         return places.filled(template, service=name)
 
+    # A unit without a command of its own keeps its ExecStart.
+    takes_words = bool(definition.command) or definition.controller is ControllerName.COMMAND
     return ServiceLaunch(
         name=name,
-        argv=(*map(filled, definition.command), *args) if definition.command else (),
+        argv=(*map(filled, definition.command), *args) if takes_words else (),
         env={key: filled(value) for key, value in definition.env.items()} | dict(env),
         base_url=places.url(name),
         definition=definition,

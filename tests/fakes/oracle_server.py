@@ -30,6 +30,7 @@ class Oracle:
 
     `log_line` is written at every chat that offers tools. `hang_after` chats none is answered any
     more, for `hang_for_s` seconds or, where that is 0, for ever; `/health` answers all the same.
+    `says_index_k_dtype`: what `/server_info` claims, if that is not so.
     """
 
     index_k_dtype: str
@@ -40,6 +41,7 @@ class Oracle:
     log_line: str
     hang_after: int = 0
     hang_for_s: float = 0.0
+    says_index_k_dtype: str = ""
     tokens: int = 0
     hangs_until_s: float | None = None
     chats: int = 0
@@ -100,7 +102,7 @@ class Oracle:
     async def server_info(self, request: Request) -> Response:
         width = {"fp8": 132, "bf16": 256}[self.index_k_dtype]
         state = {
-            "index_k_dtype": self.index_k_dtype,
+            "index_k_dtype": self.says_index_k_dtype or self.index_k_dtype,
             "memory_usage": {"index_key_bytes_per_token": width},
         }
         return JSONResponse({"version": "oracle", "internal_states": [state], "api_key": "s3cret"})
@@ -172,6 +174,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--index-k-dtype", default="fp8")
+    parser.add_argument("--says-index-k-dtype", default="")
     parser.add_argument("--leak-every", type=int, default=0)
     parser.add_argument("--die-after", type=int, default=0)
     parser.add_argument("--refuse-flush", action="store_true")
@@ -189,7 +192,10 @@ def main(arguments: list[str]) -> None:
         log_line=chosen.log_line,
         hang_after=chosen.hang_after,
         hang_for_s=chosen.hang_for_s,
+        says_index_k_dtype=chosen.says_index_k_dtype,
     )
+    width = {"fp8": 132, "bf16": 256}[chosen.index_k_dtype]
+    sys.stderr.write(f"index key pool: {chosen.index_k_dtype}, {width} bytes a token\n")
     uvicorn.run(oracle.app(), host="127.0.0.1", port=chosen.port, log_level="warning")
 
 

@@ -1,0 +1,120 @@
+"""Campaigns over stacks that others run: brought into the arm, proved, and given back."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from db.launches import fingerprints_of
+from db.reads.runs import run_proof
+from db.store import open_store
+from tests.fakes.controlled_configs import (
+    FOUND_ARGS,
+    NAME,
+    UNIT,
+    ControlledStack,
+    docker,
+    kubernetes,
+    systemd_over_ssh,
+)
+from tests.runner.execute.campaign_bench import Watching, run_once, store_url, stored_runs
+
+pytestmark = pytest.mark.end_to_end
+
+Making = Callable[..., ControlledStack]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Callable[..., ControlledStack]]:
+    """Makes a stack, and ends it with the test."""
+    stacks: list[ControlledStack] = []
+
+    def make(kind: Making, *, levels: Sequence[str], **campaign: object) -> ControlledStack:
+        stacks.append(kind(tmp_path, levels=levels, **campaign))
+        return stacks[-1]
+
+    yield make
+    for stack in stacks:
+        stack.close()
+
+
+def calls(folder: Path, name: str) -> list[str]:
+    return (folder / name).read_text("utf-8").splitlines()
+
+
+def test_a_unit_over_ssh_is_brought_into_each_arm_proved_and_given_back(
+    made: Callable[..., ControlledStack], tmp_path: Path
+) -> None:
+    stack = made(systemd_over_ssh, levels=["fp8", "bf16"], sessions=4)
+    watching = Watching()
+
+    run_once(tmp_path, watching=watching)
+
+    assert [run.state for run in stored_runs(tmp_path)] == ["done", "done"], watching.notes
+    by_arm = {run.arm_id: run for run in stored_runs(tmp_path)}
+    with open_store(store_url(tmp_path)) as store, store.session() as session:
+        proof = run_proof(session.connection(), by_arm[2].id)
+    assert proof is not None
+    places = [(check["path"], check["found"]) for check in proof.verification]
+    assert ("the process's variable POOL", "dtype aware; $(reboot)") in places
+    assert all(check["holds"] for check in proof.verification)
+    assert stack.running_words(UNIT)[-4:] == FOUND_ARGS
+    assert not list((tmp_path / "drop-ins" / f"{UNIT}.d").iterdir())
+    assert not Path("/tmp/x").exists()
+    assert all("root@gpu1" in call for call in calls(tmp_path, "ssh-calls"))
+
+
+def test_a_level_reaches_the_process_as_it_is_written(
+    made: Callable[..., ControlledStack], tmp_path: Path
+) -> None:
+    stack = made(systemd_over_ssh, levels=["bf16"], sessions=4)
+    seen: list[list[str]] = []
+
+    run_once(
+        tmp_path, watching=Watching(on_session=lambda _: seen.append(stack.running_words(UNIT)))
+    )
+
+    assert seen[0][-1] == 'a "quoted" $HOME 100% \\ word; touch /tmp/x'
+
+
+def test_a_server_that_lies_about_its_keys_is_found_out_by_its_bytes(
+    made: Callable[..., ControlledStack], tmp_path: Path
+) -> None:
+    made(systemd_over_ssh, levels=["lying"], sessions=4)
+
+    run_once(tmp_path)
+
+    (run,) = stored_runs(tmp_path)
+    assert (run.state, run.n_ended) == ("invalid", 0)
+    assert "index_key_bytes_per_token should be 132, found 256" in (run.reason or "")
+
+
+def test_containers_are_started_for_each_arm_and_none_is_left(
+    made: Callable[..., ControlledStack], tmp_path: Path
+) -> None:
+    stack = made(docker, levels=["fp8", "bf16"], sessions=4)
+
+    run_once(tmp_path)
+
+    assert [run.state for run in stored_runs(tmp_path)] == ["done", "done"]
+    assert stack.running_words(NAME) == []
+    started = [json.loads(call) for call in calls(tmp_path, "docker-calls")]
+    (bf16,) = [call for call in started if call[0] == "run" and "bf16" in call]
+    assert bf16[bf16.index("-e") + 1] == "POOL=dtype aware; $(reboot)"
+    with open_store(store_url(tmp_path)) as store:
+        facts = {each.service: each.facts for each in fingerprints_of(store, 1)}
+    assert facts["server facts"]["image"] == "sha256:0123456789abcdef"
+
+
+def test_a_deployment_goes_back_to_the_revision_that_was_found(
+    made: Callable[..., ControlledStack], tmp_path: Path
+) -> None:
+    stack = made(kubernetes, levels=["fp8", "bf16"], sessions=4)
+
+    run_once(tmp_path)
+
+    assert [run.state for run in stored_runs(tmp_path)] == ["done", "done"]
+    assert stack.running_words(NAME)[-4:] == FOUND_ARGS
+    undone = [call for call in calls(tmp_path, "kubectl-calls") if "undo" in call]
+    assert [json.loads(call)[-1] for call in undone] == ["--to-revision=1"]
