@@ -33,6 +33,7 @@ from runner.testbed.chat_response import (
     whole_message,
 )
 from runner.testbed.chat_template import ChatTemplate
+from runner.testbed.detokenizer_states import DetokenizerStates
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.metrics import Registry
@@ -97,7 +98,7 @@ class ChatEndpoint:
         log: Callable[[str], None],
     ) -> None:
         self._options = options
-        self._vocabulary = vocabulary
+        self._detokenizers = DetokenizerStates(vocabulary, options.detokenizer_max_states)
         self._template = template
         self._door = door
         self._streams = streams
@@ -117,6 +118,7 @@ class ChatEndpoint:
             self._log(log_lines.client_disconnected(answer.rid, stream=answer.chat.stream))
             self._door.abort(answer.rid)
             self._streams.close(answer.rid)
+            answer.reader.close()
 
         if answer.chat.stream:
             return SseResponse(self._stream(answer), on_disconnect)
@@ -153,7 +155,8 @@ class ChatEndpoint:
         envelope = AnswerEnvelope(
             rid, chat.model or self._options.served_model_name, int(self._stopwatch.wall())
         )
-        return OpenAnswer(chat, prompt, envelope, AnswerReader(self._vocabulary, chat), started_s)
+        reader = AnswerReader(rid, chat, self._detokenizers, self._options.parsing())
+        return OpenAnswer(chat, prompt, envelope, reader, started_s)
 
     async def _stream(self, answer: OpenAnswer) -> AsyncIterator[bytes]:
         envelope, reader, n_calls = answer.envelope, answer.reader, 0

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from runner.testbed.answer_parsing import Parsing
+
 VERSION = "0.2.0"
 ALL_TOKENS = 1024
 _PAGE_TOKENS = 64
@@ -39,11 +41,13 @@ class LaunchOptions:
     decode_port: int = 0
     log_folder: str | None = None
     end_with_stdin: bool = False
+    device: str = "cpu"
     index_k_dtype: str = "bf16"
     enable_hierarchical_cache: bool = False
     host_index_bytes: str = "fp8"
     load_back_gate: str = "all"
     index_copy_mb_per_s: float = 36.0
+    index_audit: bool = True
     index_topk: int = 32
     pages: int = 264
     host_pages: int = 1600
@@ -52,6 +56,8 @@ class LaunchOptions:
     prefill_max_requests: int = 4
     max_output_tokens: int = 256
     tool_call_parser: str = "strict"
+    parser_hold_back: bool = True
+    detokenizer_max_states: int = 65536
     state_pages_short: int = 0
     decode_kv_release: str = "deferred"
     stall_transfer_after: int | None = None
@@ -62,6 +68,9 @@ class LaunchOptions:
     num_threads: int = 1
     random_seed: int = 0
     access_log: bool = True
+
+    def parsing(self) -> Parsing:
+        return Parsing(self.tool_call_parser, self.parser_hold_back)
 
     def transfer_faults(self) -> TransferFaults:
         return TransferFaults(
@@ -79,6 +88,10 @@ def parse_launch_options(argv: Sequence[str]) -> LaunchOptions:
             f"--pages {options.pages}: one request of {options.context_length} tokens needs "
             f"{slot_pages}; raise --pages or lower --context-length"
         )
+    if options.device == "cuda" and (
+        options.disaggregation_mode != "null" or options.topology == "split"
+    ):
+        _parser().error("--device cuda serves in one process: add --unified")
     return options
 
 
@@ -116,8 +129,8 @@ def _add_server(switch: _Switches) -> None:
         "--parser",
         "--tool-call-parser",
         dest="tool_call_parser",
-        choices=["strict"],
-        help="what becomes of a bad block",
+        choices=["strict", "sglang"],
+        help="what becomes of a bad block: it comes out as text, or what SGLang makes of it",
     )
     switch("--max-output-tokens", type=_positive, help="an answer is cut here at the latest")
     switch("--decode-log-interval", type=_positive, help="decode steps between two status lines")
@@ -176,6 +189,16 @@ def _add_topology(switch: _Switches) -> None:
 
 
 def _add_engine(switch: _Switches) -> None:
+    switch(
+        "--device",
+        choices=["cpu", "cuda"],
+        help="cuda: loads back on side streams, in real time; in one process only",
+    )
+    switch(
+        "--index-audit",
+        action=argparse.BooleanOptionalAction,
+        help="compare checksums of index-key pages (testbed: metrics)",
+    )
     switch("--index-k-dtype", choices=["fp8", "bf16"], help="132 or 256 bytes a token and layer")
     switch("--index-topk", type=_topk, help="tokens chosen by the indexer; `all` selects nothing")
     switch("--enable-hierarchical-cache", action="store_true", help="host mirror with load-back")
@@ -189,8 +212,9 @@ def _add_engine(switch: _Switches) -> None:
 def _add_faults(switch: _Switches) -> None:
     switch(
         "--host-index-bytes",
-        choices=["fp8", "dtype"],
-        help="size of a host index page: for fp8 whatever the type (fault F1), or as on the device",
+        choices=["fp8", "dtype", "none"],
+        help="size of a host index page: for fp8 whatever the type (fault F1), as on the device, "
+        "or no index keys on the host at all (fault)",
     )
     switch(
         "--load-back-gate",
@@ -201,7 +225,7 @@ def _add_faults(switch: _Switches) -> None:
         "--index-copy-mb-per-s",
         type=_not_negative_number,
         metavar="MB",
-        help="speed of the index keys' load-back queue; 0: not slowed down",
+        help="speed to which the index keys' load-back queue is slowed down; 0: not at all",
     )
     switch(
         "--state-pages-short",
@@ -213,6 +237,17 @@ def _add_faults(switch: _Switches) -> None:
         "--decode-kv-release",
         choices=["deferred", "immediate"],
         help="whether decode's pages of a given-up request wait for prefill to be done with them",
+    )
+    switch(
+        "--parser-hold-back",
+        action=argparse.BooleanOptionalAction,
+        help="recognise an opener that comes in several pieces; without, streamed calls leak",
+    )
+    switch(
+        "--detokenizer-max-states",
+        type=_positive,
+        metavar="N",
+        help="answers whose detokenizer state is kept; of more at a time the oldest is forgotten",
     )
     switch(
         "--stall-transfer-after",
