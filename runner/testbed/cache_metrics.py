@@ -37,6 +37,9 @@ class CacheMetrics:
         self._copied("load_back", n_pages, n_bytes)
         self._registry.add("testbed:load_backs_total")
 
+    def load_took(self, seconds: float) -> None:
+        self._registry.observe("load_back_duration_seconds", seconds)
+
     def races_lost(self, count: int) -> None:
         """Layers that were read before their index keys had come back."""
         if count:

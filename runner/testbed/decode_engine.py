@@ -22,7 +22,7 @@ from runner.testbed.generation import (
 )
 from runner.testbed.index_audit import DecodeAudit
 from runner.testbed.index_keys import PAGE_TOKENS
-from runner.testbed.kv_pool import Allocate, zeroed
+from runner.testbed.kv_pool import Allocate
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
 from runner.testbed.page_link import PrefillPeer
@@ -46,7 +46,7 @@ class DecodeEngine:
         options: LaunchOptions,
         instruments: Instruments,
         *,
-        allocate: Allocate = zeroed,
+        allocate: Allocate | None = None,
         publish: Callable[[], None] | None = None,
     ) -> None:
         self.options = options

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from runner.testbed.index_keys import PAGE_TOKENS, make_index_keys
-from runner.testbed.kv_pool import Allocate, PagePool, zeroed
+from runner.testbed.kv_pool import Allocate, PagePool, zeroed_on
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
 from runner.testbed.page_numbers import FreePages
@@ -30,7 +30,7 @@ class DecodeInstance:
     """`max_running_requests` slots of `context_length` tokens each."""
 
     def __init__(
-        self, model: FusedModel, options: LaunchOptions, *, allocate: Allocate = zeroed
+        self, model: FusedModel, options: LaunchOptions, *, allocate: Allocate | None = None
     ) -> None:
         self._model = model
         self._topk = options.index_topk
@@ -40,7 +40,7 @@ class DecodeInstance:
             model.config,
             make_index_keys(options.index_k_dtype, self._slot_pages),
             n_slots=options.max_running_requests,
-            allocate=allocate,
+            allocate=allocate or zeroed_on(model.device),
         )
         self._slots = FreePages(options.max_running_requests)
 

@@ -29,8 +29,12 @@ class HostPool:
         self.n_pages = n_pages
         self._device = device
         n_layers, _, kv_page_bytes = device.kv.shape
-        self.kv = torch.zeros(n_layers, n_pages, kv_page_bytes, dtype=torch.uint8)
-        self.index = torch.zeros(n_layers, n_pages, index_page_bytes, dtype=torch.uint8)
+        # Only from pinned memory does a GPU copy while others go on.
+        pinned = device.kv.is_cuda
+        shapes = ((n_layers, n_pages, n_bytes) for n_bytes in (kv_page_bytes, index_page_bytes))
+        self.kv, self.index = (
+            torch.zeros(*shape, dtype=torch.uint8, pin_memory=pinned) for shape in shapes
+        )
         self._copied_index_bytes = min(index_page_bytes, device.index_keys.page_bytes)
 
     @property
@@ -44,8 +48,8 @@ class HostPool:
             return
         device, host = _columns(copies)
         width = self._copied_index_bytes
-        self.kv[:, host] = self._device.kv[:, device]
-        self.index[:, host, :width] = self._device.index[:, device, :width]
+        self.kv[:, host] = self._device.kv[:, device].to(self.kv.device)
+        self.index[:, host, :width] = self._device.index[:, device, :width].to(self.index.device)
 
     @property
     def kv_bytes(self) -> int:
@@ -69,8 +73,9 @@ class HostPool:
 
 
 def host_index_page_bytes(sizing: str, device_page_bytes: int) -> int:
-    """`fp8`: 64 * 132 bytes whatever the keys' type (F1); `dtype`: as large as on the device."""
-    return Fp8IndexKeys.page_bytes if sizing == "fp8" else device_page_bytes
+    """`fp8`: 64 * 132 bytes whatever the keys' type (F1); `dtype`: as on the device; `none`: 0."""
+    sizes = {"fp8": Fp8IndexKeys.page_bytes, "dtype": device_page_bytes, "none": 0}
+    return sizes[sizing]
 
 
 def index_bytes_per_token(index_page_bytes: int) -> int:

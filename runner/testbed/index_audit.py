@@ -71,12 +71,12 @@ class PrefillAudit:
         self._due[:, targets] = self._host_due[:, sources]
         self._excused[targets] = self._host_wrong[sources]
 
-    def read(self, layer: int, pages: Tensor) -> None:
+    def read(self, layer: int, pages: Sequence[int]) -> None:
         """A layer is about to read these pages, as they are now."""
-        if len(pages):
-            wrong = page_sums(self._pool.index[layer].index_select(0, pages))
-            differs = (wrong != self._due[layer, pages]) & ~self._excused[pages]
-            self._differing += differs.sum()
+        if pages:
+            where = self._numbers(pages)
+            there = page_sums(self._pool.index[layer].index_select(0, where))
+            self._differing += ((there != self._due[layer, where]) & ~self._excused[where]).sum()
             self._metrics.audited("device", pages=len(pages), differing=0)
 
     def report(self) -> None:

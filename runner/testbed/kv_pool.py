@@ -17,9 +17,12 @@ Allocate = Callable[[int], Tensor]
 _OWNER_BYTES = 8
 
 
-def zeroed(n_bytes: int) -> Tensor:
-    """Memory of this process alone."""
-    return torch.zeros(n_bytes, dtype=torch.uint8)
+def zeroed_on(device: torch.device) -> Allocate:
+    """Memory of this process alone, on this device."""
+    return lambda n_bytes: torch.zeros(n_bytes, dtype=torch.uint8, device=device)
+
+
+zeroed = zeroed_on(torch.device("cpu"))
 
 
 class PagePool:

@@ -20,6 +20,11 @@ COPY_US = 4.0
 KV_MB_PER_S = 2000.0
 
 
+def index_copy_us(host: HostPool, mb_per_s: float) -> float:
+    """What the copy of one page's index keys takes in one layer; 0: it is not slowed down."""
+    return COPY_US + host.index_bytes / mb_per_s if mb_per_s else 0.0
+
+
 class LayerGate(Protocol):
     """What one request waits for before it reads a layer."""
 
@@ -82,7 +87,7 @@ class SteppedLoadBack:
         self.waits_for_index = waits_for_index
         self._kv, self._index = CopyQueue(), CopyQueue()
         self._kv_us = COPY_US + host.kv_bytes / KV_MB_PER_S
-        self._index_us = COPY_US + host.index_bytes / index_mb_per_s if index_mb_per_s else 0.0
+        self._index_us = index_copy_us(host, index_mb_per_s)
 
     def start(self, copies: Sequence[PageCopy]) -> LayerGate:
         n_layers = self._host.kv.shape[0]

@@ -84,8 +84,13 @@ class FusedModel:
         self.layers = [_fuse_layer(config, weights, index) for index in range(config.n_layers)]
         scale = weights["logit_scale"] / config.d_model**0.5
         self.unembed = (weights["out"].t() @ rms_norm(embedding).t() * scale).contiguous()  # (D, V)
-        self.head_rope = rope_table(config.max_positions, config.head_dim // 2, config.rope_theta)
-        self.index_rope = rope_table(config.max_positions, config.index_rope_dim, config.rope_theta)
+        self.device = embedding.device
+        self.head_rope = self._rope_table(config.head_dim // 2)
+        self.index_rope = self._rope_table(config.index_rope_dim)
+
+    def _rope_table(self, dims: int) -> tuple[Tensor, Tensor]:
+        cosines, sines = rope_table(self.config.max_positions, dims, self.config.rope_theta)
+        return cosines.to(self.device), sines.to(self.device)
 
     def embed(self, ngrams: Tensor) -> Tensor:
         """(ngram, T) ids of each token, the one before it, and the one before that -> (T, D)."""
@@ -130,9 +135,10 @@ def read_config(folder: Path) -> ModelConfig:
     return ModelConfig(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
 
 
-def load_model(folder: Path = WEIGHTS_FOLDER) -> FusedModel:
-    """Read `config.json` and `model.safetensors` (fp16) from `folder`."""
-    return FusedModel(read_config(folder), read_weights(folder / WEIGHTS_NAME))
+def load_model(folder: Path = WEIGHTS_FOLDER, *, device: str = "cpu") -> FusedModel:
+    """Read `config.json` and `model.safetensors` (fp16) from `folder`, to compute on `device`."""
+    weights = read_weights(folder / WEIGHTS_NAME)
+    return FusedModel(read_config(folder), {k: v.to(device) for k, v in weights.items()})
 
 
 def config_json(config: ModelConfig) -> str:

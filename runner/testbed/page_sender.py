@@ -32,10 +32,16 @@ class Sending:
 
 
 class PageSender:
-    """Writes pages, as they are at that moment, when `poll` is called after `submit`."""
+    """Writes pages, as they are at that moment, when `poll` is called after `submit`.
 
-    def __init__(self, source: PagePool, faults: TransferFaults) -> None:
+    `sums_pages`: note checksums of what was written.
+    """
+
+    def __init__(
+        self, source: PagePool, faults: TransferFaults, *, sums_pages: bool = True
+    ) -> None:
         self._source = source
+        self._sums_pages = sums_pages
         self._faults = faults
         self._submitted = 0
         self._open: dict[int, Sending] = {}
@@ -87,8 +93,9 @@ class PageSender:
         sending.state = KVPoll.TRANSFERRING
         self._late_writes += int(target.owners[grant.slot]) != grant.room
         n_kv, n_index = len(grant.kv_pages), len(grant.index_pages)
-        sums = page_sums(self._source.index[:, sending.source_pages])  # (L, P)
-        sending.index_sums = tuple(sums.flatten().tolist())
+        if self._sums_pages:
+            sums = page_sums(self._source.index[:, sending.source_pages])  # (L, P)
+            sending.index_sums = tuple(sums.flatten().tolist())
         target.copy_kv(self._source, sending.source_pages[:n_kv], grant.kv_pages)
         target.copy_index(self._source, sending.source_pages[:n_index], grant.index_pages)
         sending.state = KVPoll.SUCCESS

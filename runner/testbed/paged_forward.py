@@ -44,11 +44,12 @@ def prefill(
     `before_layer(layer)` must return only when the pages hold what they should for that layer.
     Dense attention under a mask: at this size cheaper than gathering per token.
     """
-    n_tokens, last_layer = len(tokens), model.config.n_layers - 1
-    pages = torch.tensor(page_table)
-    positions = torch.arange(cached, n_tokens)
-    hidden = model.embed(torch.tensor(_ngrams(tokens, cached, model.config.ngram)))
-    every = torch.arange(n_tokens)
+    n_tokens, last_layer, device = len(tokens), model.config.n_layers - 1, model.device
+    pages = torch.tensor(page_table, device=device)
+    positions = torch.arange(cached, n_tokens, device=device)
+    ngrams = _ngrams(tokens, cached, model.config.ngram)
+    hidden = model.embed(torch.tensor(ngrams, device=device))
+    every = torch.arange(n_tokens, device=device)
     every_slot = pages[every // PAGE_TOKENS] * PAGE_TOKENS + every % PAGE_TOKENS
     near, too_near = _window_masks(positions, every, model.config.window)
     for layer in range(model.config.n_layers):
@@ -73,17 +74,18 @@ def decode_step(
     model: FusedModel, pool: PagePool, rows: Sequence[DecodeRow], *, topk: int
 ) -> list[int]:
     """The next token of every row; stores what the rows' newest tokens add to the caches."""
-    window = model.config.window
-    positions = torch.tensor([row.position for row in rows])  # (B,)
-    first_slots = torch.tensor([row.first_page for row in rows]) * PAGE_TOKENS
-    hidden = model.embed(torch.tensor([row.ngram for row in rows]).t())
+    window, device = model.config.window, model.device
+    positions = torch.tensor([row.position for row in rows], device=device)  # (B,)
+    first_slots = torch.tensor([row.first_page for row in rows], device=device) * PAGE_TOKENS
+    hidden = model.embed(torch.tensor([row.ngram for row in rows], device=device).t())
     n_scored = max(row.position for row in rows) + 1
-    too_near = torch.arange(n_scored) > (positions - window)[:, None]  # (B, N)
-    recent = positions[:, None] - torch.arange(window)  # (B, W)
+    too_near = torch.arange(n_scored, device=device) > (positions - window)[:, None]  # (B, N)
+    recent = positions[:, None] - torch.arange(window, device=device)  # (B, W)
+    score = _row_scores if device.type == "cpu" else _all_row_scores
     for layer in range(model.config.n_layers):
         projection = model.project(layer, hidden, positions)
         pool.write(layer, first_slots + positions, projection)
-        scores = _row_scores(pool, layer, rows, projection, n_scored)
+        scores = score(pool, layer, rows, projection, n_scored)
         best, chosen = scores.masked_fill_(too_near, _NEVER).topk(min(topk, n_scored), sorted=False)
         allowed = torch.cat([best > _NEVER, recent >= 0], 1)  # (B, S)
         slots = torch.cat([chosen, recent.clamp_min(0)], 1) + first_slots[:, None]
@@ -114,9 +116,13 @@ def _page_scores(
 ) -> Tensor:
     """Indexer scores of T tokens against the first N tokens of their pages -> (T, N)."""
     n_queries, n_heads, dim = projection.index_query.shape
-    dots = torch.empty(n_queries * n_heads, n_tokens)
     queries = projection.index_query.reshape(-1, dim)
-    pool.index_keys.dot(queries, pool.index[layer].index_select(0, pages), dots)
+    there = pool.index[layer].index_select(0, pages)  # (P, page_bytes)
+    if queries.is_cpu:
+        dots = torch.empty(n_queries * n_heads, n_tokens)
+        pool.index_keys.dot(queries, there, dots)
+    else:
+        dots = queries @ pool.index_keys.read(there)[:n_tokens].t()
     return _weigh(dots.view(n_queries, n_heads, n_tokens), projection.index_weight)
 
 
@@ -131,6 +137,19 @@ def _row_scores(
         n_tokens = row.position + 1
         end_page = row.first_page + -(-n_tokens // PAGE_TOKENS)
         pool.index_keys.dot(queries, index[row.first_page : end_page], out[:, :n_tokens])
+    return _weigh(dots, projection.index_weight)
+
+
+def _all_row_scores(
+    pool: PagePool, layer: int, rows: Sequence[DecodeRow], projection: Projection, n_scored: int
+) -> Tensor:
+    """The same in a few big operations instead of many small ones, as a GPU wants it."""
+    first = torch.tensor([row.first_page for row in rows], device=pool.index.device)
+    n_pages = -(-n_scored // PAGE_TOKENS)
+    pages = first[:, None] + torch.arange(n_pages, device=first.device)  # (B, P)
+    keys = pool.index_keys.read(pool.index[layer].index_select(0, pages.flatten()))
+    keys = keys.view(len(rows), n_pages * PAGE_TOKENS, -1)[:, :n_scored]  # (B, N, 128)
+    dots = torch.bmm(projection.index_query, keys.transpose(1, 2))  # (B, HI, N)
     return _weigh(dots, projection.index_weight)
 
 

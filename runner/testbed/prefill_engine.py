@@ -65,7 +65,9 @@ class PrefillEngine:
         )
         self._log = instruments.log
         self._reports = PrefillReports(instruments)
-        self._sender = PageSender(self.instance.pool, options.transfer_faults())
+        self._sender = PageSender(
+            self.instance.pool, options.transfer_faults(), sums_pages=options.index_audit
+        )
         self._has_clients = options.disaggregation_mode == "prefill"
         self._rooms = RoomRegister()
         self._waiting: deque[PrefillSequence] = deque()
