@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from runner.campaign.campaign import Arm, Campaign, PlannedRun, RestartPolicy, Workload
+from runner.campaign.carried_over import carried_over
 from runner.campaign.matrix import expand_arms
 from runner.campaign.schedule import schedule_runs
 from runner.campaign.stack_file import Stack
@@ -46,6 +47,7 @@ class Plan:
     sessions: int
     seconds: float
     assumptions: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def make_plan(
@@ -71,6 +73,7 @@ def make_plan(
         sessions=sum(run.arm.sessions for run in runs),
         seconds=driving_s + launches * costs.launch_s + len(runs) * costs.settle_s,
         assumptions=_stated(costs, estimates, campaign.workload),
+        warnings=carried_over(campaign, stack),
     )
 
 

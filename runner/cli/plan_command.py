@@ -69,6 +69,7 @@ def _plan_json(plan: Plan, assessed: Sequence[HypothesisPlan]) -> dict[str, Any]
         "launches": plan.launches,
         "estimated_s": round(plan.seconds, 1),
         "assumptions": list(plan.assumptions),
+        "warnings": list(plan.warnings),
         "hypotheses": [hypothesis_json(each) for each in assessed],
         "can_answer": all(each.assessment.can_answer for each in assessed),
     }
@@ -100,7 +101,7 @@ def _closing_lines(plan: Plan) -> list[str]:
         f"the servers, about {duration_text(plan.seconds)}"
     )
     lines.append(f"assumed: {'; '.join(plan.assumptions)}")
-    return lines
+    return [*lines, *(f"warning: {warning}" for warning in plan.warnings)]
 
 
 def _hypothesis_lines(assessed: Sequence[HypothesisPlan]) -> list[str]:

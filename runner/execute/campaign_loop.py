@@ -1,13 +1,12 @@
 """Runs what is missing of a campaign, run by run, and judges its hypotheses at the end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-
-import httpx
 
 from db.campaigns import RegisteredCampaign, register_campaign
 from db.recorder import Recorder
@@ -18,6 +17,7 @@ from db.tables import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.workers import HEARTBEAT_S, liveness_now
 from runner.campaign.campaign import Arm, Campaign, OnWedge, StopRule
+from runner.campaign.carried_over import carried_over
 from runner.campaign.config_folder import shipped_event_files
 from runner.campaign.matrix import expand_arms
 from runner.campaign.stack_file import Stack
@@ -34,6 +34,7 @@ from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import JudgedHypothesis, judge_hypotheses
 from runner.observe.event_catalogue import EventCatalogue, load_catalogue
 from runner.observe.notification import notify
+from runner.stacks.service_connection import ServiceKeys, control_client, secrets_of
 
 MAX_FAILURES_IN_A_ROW = 3
 LOG_FOLDER = "decisive-logs"
@@ -62,12 +63,15 @@ async def run_campaign(
     progress: ProgressListener,
     patience: Patience | None = None,
     catalogue: EventCatalogue | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> CampaignEnd:
     """Runs all runs without a `done` attempt, in the campaign's order.
 
-    `catalogue`: which log lines mean something; the one that came along by default.
+    `catalogue`: which log lines mean something; the one that came along by default. `environment`
+    holds the keys that the stack file names.
 
-    Raises StackLeasedError, RunBusyError, and StoreError where the store fails.
+    Raises UsageError where one is missing, StackLeasedError, RunBusyError, and StoreError where the
+    store fails.
     """
     for orphan in await off_loop(interrupt_orphans, store, liveness=liveness_now(store)):
         progress.note(f"r-{orphan.id} was {orphan.reason}; it will be run again")
@@ -75,7 +79,9 @@ async def run_campaign(
     campaign_id = registered.campaign.id
     assert campaign_id is not None
     due = due_runs(campaign, stack, registered)
-    async with _http_client() as http:
+    secrets = secrets_of(stack, environment, factors=campaign.factors)
+    keys = ServiceKeys(environment)
+    async with control_client(stack, environment=environment, keys=keys, secrets=secrets) as http:
         launcher = Launcher(
             store=store,
             stack=stack,
@@ -84,6 +90,8 @@ async def run_campaign(
             holder=worker,
             http=http,
             log_folder=log_folder(store),
+            keys=keys,
+            secrets=secrets,
         )
         stop.emergencies.append(launcher.kill_now)
         async with _lease(launcher, progress):
@@ -91,6 +99,8 @@ async def run_campaign(
             progress.campaign_started(
                 campaign.name, campaign_id, missing=len(missing), total=len(due)
             )
+            for carried in carried_over(campaign, stack):
+                progress.note(carried)
             with Recorder(store) as recorder:
                 setting = RunSetting(
                     store=store,
@@ -104,6 +114,8 @@ async def run_campaign(
                     progress=progress,
                     catalogue=catalogue or load_catalogue(shipped_event_files()),
                     patience=patience or Patience(),
+                    secrets=secrets,
+                    environment=environment,
                 )
                 end = await _run_all(
                     _placed(missing, registered, campaign), setting, campaign_id=campaign_id
@@ -193,11 +205,6 @@ def _placed(
         for number, row in enumerate(missing, start=1)
         if row.id is not None
     ]
-
-
-def _http_client() -> httpx.AsyncClient:
-    """For control and metrics only; the sessions have a transport of their own."""
-    return httpx.AsyncClient(trust_env=False, follow_redirects=False)
 
 
 @asynccontextmanager

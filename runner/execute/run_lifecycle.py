@@ -26,7 +26,9 @@ from runner.execute.stop_request import StoppedEarlyError, unless_stopped
 from runner.stacks.arm_proof import prove_arm
 from runner.stacks.cache_flush import flush_caches
 from runner.stacks.exposure import Exposure, measure_exposure
+from runner.stacks.reachability import gone_service
 from runner.stacks.running_stack import RunningStack
+from runner.stacks.service_connection import connection_with
 from runner.stacks.warm_up import warm_up
 
 
@@ -98,6 +100,8 @@ class _RunLife:
     async def end(self, state: RunState, reason: str | None) -> RunRow:
         """Stores what was learned, moves the run to its end and tells it."""
         setting, run_id = self._setting, self._run.run_id
+        if reason is not None:
+            reason = setting.secrets.hidden_text(reason)
         await asyncio.to_thread(setting.recorder.flush)
         if self._driven is not None:
             await self._write_facts(self._driven)
@@ -155,6 +159,8 @@ class _RunLife:
             clock=setting.store.clock,
             stop=halt,
             on_ended=lambda played: setting.progress.session_ended(self._run, played),
+            connection=connection_with(running.entry.definition, setting.environment),
+            secrets=setting.secrets,
             record=driven.record,
         )
         await observer.look()
@@ -175,7 +181,7 @@ class _RunLife:
 
     async def _settling(self, running: RunningStack, driven: _Driven) -> None:
         driven.flags += driven.watch.flags
-        ended = running.ended_service()
+        ended = running.ended_service() or await gone_service(running, http=self._setting.http)
         if RunFlag.ENDED_AT_WEDGE in driven.flags:
             self._setting.progress.note("the run ends at its wedge")
         elif ended is not None:

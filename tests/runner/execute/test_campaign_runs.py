@@ -1,6 +1,11 @@
 """Whole campaigns over real server processes that know the right answers."""
 
+import re
 import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,6 +14,7 @@ from db.launches import fingerprints_of
 from db.reads.runs import run_proof
 from db.store import open_store
 from db.vocabulary import RunFlag, RunState
+from runner.control.ports import free_port
 from runner.execute.progress import RunOfCampaign
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import reach_verdicts
@@ -16,6 +22,8 @@ from tests.fakes.oracle_configs import write_oracle_configs
 from tests.runner.execute.campaign_bench import Watching, run_once, store_url, stored_runs
 
 pytestmark = pytest.mark.end_to_end
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_clean_arm_and_a_leaking_arm_are_told_apart(tmp_path: Path) -> None:
@@ -250,3 +258,50 @@ def test_a_stop_before_the_first_session_ends_the_run_stopped(tmp_path: Path) ->
     (run,) = stored_runs(tmp_path)
     assert end.was_stopped
     assert (run.state, run.reason) == ("stopped", "stopped before its first session")
+
+
+def test_a_server_of_somebody_else_that_dies_is_seen_to_be_gone(tmp_path: Path) -> None:
+    port = free_port()
+    write_oracle_configs(tmp_path, levels=["fp8"], sessions=6, restart="when_needed")
+    _run_by_somebody_else(tmp_path, port)
+    with _oracle("--port", str(port), "--die-after", "15") as server:
+        watching = Watching()
+
+        run_once(tmp_path, watching=watching)
+
+        assert server.wait(timeout=60) == 9
+    (run,) = stored_runs(tmp_path)
+    assert (run.state, run.flags) == ("done", [RunFlag.SERVER_DIED])
+    assert run.n_error >= 2
+    assert any(f"http://127.0.0.1:{port} is gone" in note for note in watching.notes)
+
+
+def test_caches_that_nothing_empties_between_runs_are_told(tmp_path: Path) -> None:
+    write_oracle_configs(tmp_path, levels=["fp8"], sessions=4, blocks=2, restart="when_needed")
+    stack = tmp_path / "stacks" / "oracle.yaml"
+    stack.write_text(re.sub(r"\n.*flush_cache.*", "", stack.read_text("utf-8")), "utf-8")
+    watching = Watching()
+
+    run_once(tmp_path, watching=watching)
+
+    (told,) = [note for note in watching.notes if "caches" in note]
+    assert told.startswith("nothing empties the caches of server between runs")
+
+
+def _run_by_somebody_else(configs: Path, port: int) -> None:
+    stack = configs / "stacks" / "oracle.yaml"
+    place = f"controller: external\n    base_url: http://127.0.0.1:{port}"
+    text = stack.read_text("utf-8").replace("controller: process", place)
+    text = re.sub(r"\nmay_restart: true", "", text)
+    text = re.sub(r"\n +(command|log|port): .*", "", text)
+    stack.write_text(text, "utf-8")
+
+
+@contextmanager
+def _oracle(*switches: str) -> Iterator[subprocess.Popen[bytes]]:
+    argv = [sys.executable, "-m", "tests.fakes.oracle_server", *switches]
+    with subprocess.Popen(argv, cwd=ROOT) as server:
+        try:
+            yield server
+        finally:
+            server.kill()
