@@ -50,3 +50,44 @@ def test_no_run_is_no_progress() -> None:
     assert progress.share == 0
     assert progress.last_moved_at_us is None
     assert progress.state is CampaignState.WAITING
+
+
+def test_a_campaign_whose_last_run_was_stopped_is_stopped_and_does_not_wait() -> None:
+    runs = [
+        run_counts(1, counts=ALL_CLEAN, ended_at_us=10),
+        run_counts(2, state=RunState.STOPPED, ended_at_us=20),
+        run_counts(3, state=RunState.PLANNED),
+    ]
+
+    assert progress_of(runs, now_us=10**12).state is CampaignState.STOPPED
+
+
+def test_a_campaign_that_somebody_asked_for_again_is_running() -> None:
+    runs = [run_counts(1, state=RunState.STOPPED), run_counts(2, state=RunState.PLANNED)]
+
+    assert progress_of(runs, is_asked_for=True).state is CampaignState.RUNNING
+
+
+def test_between_two_runs_a_campaign_is_running_and_long_after_it_is_incomplete() -> None:
+    runs = [
+        run_counts(1, counts=ALL_CLEAN, ended_at_us=1_000_000),
+        run_counts(2, state=RunState.PLANNED),
+    ]
+
+    assert progress_of(runs, now_us=2_000_000).state is CampaignState.RUNNING
+    assert progress_of(runs, now_us=10**12).state is CampaignState.INCOMPLETE
+
+
+def test_what_is_left_is_told_from_finished_runs_of_the_same_arm() -> None:
+    took = {"started_at_us": 1, "ended_at_us": 100_000_001}
+    runs = [
+        run_counts(1, arm_id=1, counts=ALL_CLEAN, **took),
+        run_counts(2, arm_id=1, state=RunState.PLANNED),
+        run_counts(3, arm_id=2, state=RunState.DRIVING, started_at_us=100_000_001),
+    ]
+
+    assert progress_of(runs, now_us=130_000_001).remaining_s == 170.0
+
+
+def test_before_any_run_has_finished_nothing_is_said_of_what_is_left() -> None:
+    assert progress_of([run_counts(state=RunState.PLANNED)], now_us=0).remaining_s is None

@@ -1,0 +1,84 @@
+"""The verdict page: three answers, the rule word for word, the runs, the history."""
+
+from db.store import Store
+from db.vocabulary import Headline
+from tests.app.conftest import Open, words_of
+from tests.app.scenes import add_verdict, decisive_test, half_way
+from tests.db.factories import START_US
+
+SAID = [
+    "REFUTED. The prediction failed.",
+    "Is the fault gone? The prediction failed: 5 corrupt sessions were seen.",
+    "Less corruption than in the arm compared with? Not shown: 75 of 80 gave no evidence.",
+    "More silence than there? Availability is worse: 75 of 80 silent v 0 of 80.",
+    "Basis: one run an arm.",
+    "Note: One of 4 hypotheses.",
+    "Next 1: Find what wedged decode. (no run)",
+]
+
+
+def test_every_hypothesis_is_listed_with_its_three_answers(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    page = open_page("verdicts", campaign="c-1")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "host-pool" in words
+    assert "fault gone" in words
+    assert "not shown" in words
+
+
+def test_a_verdict_opens_cold_with_its_rule_reasons_and_next_step(
+    open_page: Open, store: Store
+) -> None:
+    scene = decisive_test(store)
+    add_verdict(
+        store,
+        scene.stored,
+        inputs={"said": SAID, "rule": {"alpha": 0.05}},
+        reasons=["75 of 80 sessions gave no evidence"],
+        decided_at_us=START_US + 1,
+    )
+
+    page = open_page("verdicts", hypothesis="h-1")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "Not shown: 75 of 80 gave no evidence." in words
+    assert "Availability is worse: 75 of 80 silent v 0 of 80." in words
+    assert "predict:   corrupt == 0" in words
+    assert "75 of 80 sessions gave no evidence" in words
+    assert "Find what wedged decode. (no run)" in words
+    assert "One of 4 hypotheses." in words
+    assert "History of this verdict (2 judged)" in words
+    assert page.query_params["campaign"] == "c-1"
+
+
+def test_an_exploratory_verdict_wears_its_label(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+    add_verdict(
+        store,
+        scene.stored,
+        headline=Headline.INCONCLUSIVE,
+        sentence="Exploratory: Nothing can be said.",
+    )
+
+    words = words_of(open_page("verdicts", hypothesis="h-1"))
+
+    assert "Exploratory: inconclusive" in words
+
+
+def test_an_unjudged_hypothesis_says_when_it_will_be(open_page: Open, store: Store) -> None:
+    half_way(store)
+
+    page = open_page("verdicts", hypothesis="h-1")
+
+    assert not page.exception
+    assert "Not judged yet" in words_of(page)
+
+
+def test_a_hypothesis_that_is_not_there_is_a_friendly_page(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    assert "There is no h-77 in this store." in words_of(open_page("verdicts", hypothesis="h-77"))
