@@ -15,12 +15,14 @@ from runner.campaign.stack_file import Stack
 from runner.control.machine import Machine, RealMachine
 from runner.control.process_group import ProcessMark
 from runner.control.restore_steps import RestoreStep, restore, steps_to_json
+from runner.control.secrets import Secrets
 from runner.errors import StackControlError, StackError
 from runner.execute.off_loop import off_loop
 from runner.execute.take_over import take_over
 from runner.stacks.fingerprint import launch_facts, redacted
 from runner.stacks.machine_facts import machine_facts
 from runner.stacks.running_stack import RunningStack, stop_services, wait_for_services
+from runner.stacks.service_connection import ServiceKeys
 from runner.stacks.stack_control import StackControl, release_services
 from runner.stacks.statements import statements_of
 from runner.stacks.verification import Statement
@@ -48,6 +50,8 @@ class Launcher:
         http: httpx.AsyncClient,
         log_folder: Path,
         machine: Machine | None = None,
+        keys: ServiceKeys | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
         self._store = store
         self._stack = stack
@@ -56,6 +60,8 @@ class Launcher:
         self._holder = holder
         self._http = http
         self._machine = machine or RealMachine()
+        self._keys = keys
+        self._secrets = secrets or Secrets()
         self._control = StackControl(stack, self._machine, log_folder)
         self._current: LaunchedStack | None = None
         self._way_back: tuple[RestoreStep, ...] | None = None
@@ -105,6 +111,8 @@ class Launcher:
             await self._note_processes(running.marks())
             await self._note_way_back(levels, running)
             self._current = LaunchedStack(running, await self._recorded(running))
+            if self._keys is not None:
+                self._keys.use(running.launches)
             await off_loop(self._control.enter_levels, running)
             await off_loop(release_services, running)
         except BaseException:
@@ -171,7 +179,11 @@ class Launcher:
         machines = await asyncio.to_thread(machine_facts, launched.running.launches, self._machine)
         for name, facts in {**launch_facts(said), **machines}.items():
             await off_loop(
-                add_fingerprint, self._store, launched.launch_id, service=name, facts=facts
+                add_fingerprint,
+                self._store,
+                launched.launch_id,
+                service=name,
+                facts=self._secrets.hidden_in(facts),
             )
         return said
 

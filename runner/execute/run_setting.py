@@ -1,6 +1,8 @@
 """What all runs of one campaign share, given to each of them."""
 
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import httpx
 
@@ -8,6 +10,7 @@ from db.recorder import Recorder
 from db.store import Store
 from runner.campaign.campaign import Campaign
 from runner.campaign.stack_file import Stack
+from runner.control.secrets import Secrets
 from runner.execute.launcher import Launcher
 from runner.execute.progress import ProgressListener
 from runner.execute.stop_request import StopRequest
@@ -37,3 +40,5 @@ class RunSetting:
     progress: ProgressListener
     catalogue: EventCatalogue
     patience: Patience = Patience()
+    secrets: Secrets = field(default_factory=Secrets)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)

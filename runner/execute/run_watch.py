@@ -21,7 +21,7 @@ from runner.observe.wedge_keeping import StoredWedges
 from runner.observe.wedge_spans import OpenRequest, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
 from runner.stacks.fingerprint import redacted
-from runner.stacks.log_sources import log_source_of
+from runner.stacks.log_sources import log_source_of, without_secrets
 from runner.stacks.running_stack import CHAT_PATH, RunningStack, stop_services
 
 _MAX_COHORTS = 50
@@ -87,7 +87,9 @@ class RunWatch:
             ObservedService(
                 launch.name,
                 launch.metrics_url,
-                log_source_of(launch, running.log_path(launch.name)),
+                without_secrets(
+                    log_source_of(launch, running.log_path(launch.name)), setting.secrets
+                ),
                 dialect_of_endpoint(metrics) if (metrics := launch.definition.metrics) else None,
             )
             for launch in running.launches

@@ -12,6 +12,7 @@ from db.vocabulary import TransportEnd
 from runner.campaign.campaign import Arm, Campaign
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricsDialect
+from runner.control.secrets import Secrets
 from runner.execute.early_stopping import may_end_at_first_corrupt
 from runner.execute.live_evidence import progress_of
 from runner.judge.json_values import Json
@@ -27,6 +28,7 @@ from runner.sessions.session_player import SessionPlayer
 from runner.sessions.session_transport import session_transport
 from runner.sessions.streaming_client import StreamingClient
 from runner.stacks.running_stack import RunningStack
+from runner.stacks.service_connection import Connection
 
 OnEnded = Callable[[PlayedSession], None]
 
@@ -57,6 +59,8 @@ class SessionDrive:
     clock: Clock
     stop: asyncio.Event
     on_ended: OnEnded
+    connection: Connection = field(default_factory=Connection)
+    secrets: Secrets = field(default_factory=Secrets)
     record: DriveRecord = field(default_factory=DriveRecord)
 
     async def drive(self) -> None:
@@ -64,8 +68,10 @@ class SessionDrive:
         workload = self.campaign.workload
         client = StreamingClient(
             self.running.entry.base_url,
-            transport=session_transport(),
+            transport=session_transport(tls=self.connection.tls, proxy=self.connection.proxy),
             deadlines=workload.deadlines,
+            headers=self.connection.headers,
+            secrets=self.secrets,
         )
         self.record.client = client
         watch = HealthWatch(client)
@@ -108,7 +114,7 @@ class SessionDrive:
         speaks_sglang = metrics is not None and metrics.dialect is MetricsDialect.SGLANG
         of_dialect = {"return_cached_tokens_details": True} if speaks_sglang else {}
         return ChatRequest(
-            model=self.stack.model,
+            model=self.running.model,
             max_tokens=workload.max_tokens,
             stream=workload.stream,
             extra=cast(dict[str, Json], {**of_dialect, **workload.request, **of_levels}),

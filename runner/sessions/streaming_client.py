@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -17,6 +18,7 @@ import httpx
 from db.raw_bytes import CAP_BYTES
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
+from runner.control.secrets import Secrets
 from runner.judge.json_values import JsonObject
 from runner.judge.record import TurnRecord
 from runner.sessions.content_coding import content_decoder
@@ -42,7 +44,8 @@ def encode_body(body: JsonObject) -> bytes:
 class StreamingClient:
     """One client drives many sessions at once; `transport` decides how the bytes travel.
 
-    `headers` may hold an API key: they are sent and never recorded. After `[DONE]` the client waits
+    `headers` may hold an API key: they are sent and never recorded; `secrets` are taken out of
+    answers that repeat them. `sent` counts requests. After `[DONE]` the client waits
     `linger_s` for the end of the answer, because to a server hanging up first looks like an abort.
     """
 
@@ -54,6 +57,7 @@ class StreamingClient:
         deadlines: Deadlines,
         path: str = "/v1/chat/completions",
         headers: Mapping[str, str] | None = None,
+        secrets: Secrets | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
         linger_s: float = LINGER_S,
     ) -> None:
@@ -61,6 +65,8 @@ class StreamingClient:
         self._deadlines = deadlines
         self._linger_s = linger_s
         self.max_body_bytes = max_body_bytes
+        self._secrets = secrets or Secrets()
+        self.sent = 0
         self.in_flight = 0
         self.most_in_flight = 0
         self._open: dict[str, Exchange] = {}
@@ -98,6 +104,8 @@ class StreamingClient:
         with self._one_more_in_flight(request_id, exchange):
             end = await self._carry_out(request, exchange)
         record = exchange.record(end.transport_end, deadline=end.deadline)
+        if self._secrets:
+            record = replace(record, body=self._secrets.hidden(record.body))
         if end.transport_end is TransportEnd.CLEAN_EOF and record.http_status == HTTPStatus.OK:
             self._progress_at = asyncio.get_running_loop().time()
         return record
@@ -130,6 +138,7 @@ class StreamingClient:
     @contextmanager
     def _one_more_in_flight(self, request_id: str, exchange: Exchange) -> Iterator[None]:
         self._open[request_id] = exchange
+        self.sent += 1
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

@@ -54,11 +54,20 @@ class ControlledStack:
             *(sys.executable, "-m", "tests.fakes.oracle_server", "--port", str(self.port))
         ]
 
-    def write(self, service: str, *, hosts: str = "", proves_environment: bool = False) -> None:
+    def write(
+        self,
+        service: str,
+        *,
+        hosts: str = "",
+        proves_environment: bool = False,
+        ours: bool = True,
+    ) -> None:
         factors = _FACTORS.replace("ENVIRONMENT", _OF_ENVIRONMENT if proves_environment else "")
+        if not ours:  # when it was started is not known, and so not what it wrote since then
+            factors = "\n".join(line for line in factors.splitlines() if "{log:" not in line)
         text = (
             "stack: oracle\ndescription: An oracle that others started.\nmodel: oracle\n"
-            f"may_restart: true\n{hosts}services:\n  server:\n{service}"
+            f"may_restart: {str(ours).lower()}\n{hosts}services:\n  server:\n{service}"
             f"    port: {self.port}\n"
             "    server_info: /server_info\n    flush_cache: /flush_cache\n"
             "    metrics: {path: /metrics, dialect: sglang}\n    ready_within_s: 60\n"
@@ -146,6 +155,22 @@ def kubernetes(folder: Path, *, levels: Sequence[str], **campaign: object) -> Co
         f"    log: file\n    log_file: {folder / (NAME + '.journal')}\n"
     )
     supervised.start(folder, NAME, [*made.server, *FOUND_ARGS], {})
+    return made
+
+
+def external(
+    folder: Path,
+    *,
+    levels: Sequence[str],
+    switches: Sequence[str] = (),
+    keys: str = "",
+    **campaign: object,
+) -> ControlledStack:
+    """A server that runs with fp8 keys and these switches; `keys` are further lines of its file."""
+    made = _written(folder, levels, {"restart": "when_needed", **campaign})
+    log = folder / f"{NAME}.journal"
+    made.write(f"    controller: external\n    log: file\n    log_file: {log}\n{keys}", ours=False)
+    supervised.start(folder, NAME, [*made.server, *switches], {})
     return made
 
 

@@ -30,6 +30,7 @@ class Oracle:
 
     `log_line` is written at every chat that offers tools. `hang_after` chats none is answered any
     more, for `hang_for_s` seconds or, where that is 0, for ever; `/health` answers all the same.
+    `tells_headers`: it repeats the key that it was sent wherever it can.
     `says_index_k_dtype`: what `/server_info` claims, if that is not so.
     """
 
@@ -42,6 +43,8 @@ class Oracle:
     hang_after: int = 0
     hang_for_s: float = 0.0
     says_index_k_dtype: str = ""
+    tells_headers: bool = False
+    authorization: str = ""
     tokens: int = 0
     hangs_until_s: float | None = None
     chats: int = 0
@@ -51,7 +54,12 @@ class Oracle:
 
     async def chat(self, request: Request) -> Response:
         body = await request.json()
+        self.authorization = request.headers.get("authorization", self.authorization)
         self.chats += 1
+        if self.tells_headers:
+            sys.stderr.write(f"chat with {self.authorization}\n")
+            if self.chats % 7 == 0:
+                return JSONResponse({"error": f"no access for {self.authorization}"}, 401)
         if self.die_after and self.chats > self.die_after:
             os._exit(9)
         self.host_tokens += 64
@@ -79,9 +87,11 @@ class Oracle:
         last = body["messages"][-1]
         errand = _ERRAND.search(str(last.get("content")))
         if last["role"] == "tool":
-            return {"content": f"Done: {last['content']}"}, "stop"
+            told = f" ({self.authorization})" if self.tells_headers else ""
+            return {"content": f"Done: {last['content']}{told}"}, "stop"
         if errand is None or not body.get("tools"):
-            return {"content": "hello"}, "stop"
+            told = f" to {self.authorization}" if self.tells_headers else ""
+            return {"content": f"hello{told}"}, "stop"
         self.calls += 1
         if self.leak_every and self.calls % self.leak_every == 0:
             return {"content": LEAK}, "stop"
@@ -105,7 +115,10 @@ class Oracle:
             "index_k_dtype": self.says_index_k_dtype or self.index_k_dtype,
             "memory_usage": {"index_key_bytes_per_token": width},
         }
-        return JSONResponse({"version": "oracle", "internal_states": [state], "api_key": "s3cret"})
+        report = {"version": "oracle", "internal_states": [state], "api_key": "s3cret"}
+        if self.tells_headers:
+            report["started_by"] = self.authorization
+        return JSONResponse(report)
 
     async def flush_cache(self, request: Request) -> Response:
         if self.refuse_flush or self.in_flight:
@@ -120,6 +133,7 @@ class Oracle:
             f'sglang:realtime_tokens_total{{mode="decode"}} {self.tokens}\n'
             "# TYPE sglang:cached_tokens_total counter\n"
             f'sglang:cached_tokens_total{{cache_source="host"}} {self.host_tokens}\n'
+            f'oracle:told{{key="{self.authorization if self.tells_headers else ""}"}} 1\n'
         )
 
     def app(self) -> Starlette:
@@ -175,6 +189,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--index-k-dtype", default="fp8")
     parser.add_argument("--says-index-k-dtype", default="")
+    parser.add_argument("--tells-headers", action="store_true")
     parser.add_argument("--leak-every", type=int, default=0)
     parser.add_argument("--die-after", type=int, default=0)
     parser.add_argument("--refuse-flush", action="store_true")
@@ -193,6 +208,7 @@ def main(arguments: list[str]) -> None:
         hang_after=chosen.hang_after,
         hang_for_s=chosen.hang_for_s,
         says_index_k_dtype=chosen.says_index_k_dtype,
+        tells_headers=chosen.tells_headers,
     )
     width = {"fp8": 132, "bf16": 256}[chosen.index_k_dtype]
     sys.stderr.write(f"index key pool: {chosen.index_k_dtype}, {width} bytes a token\n")

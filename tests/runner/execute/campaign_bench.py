@@ -1,7 +1,8 @@
 """Runs the oracle campaign in this process and hands out what the store holds afterwards."""
 
 import asyncio
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,7 +48,11 @@ class Watching:
 
 
 def run_once(
-    configs: Path, *, watching: Watching | None = None, stop: StopRequest | None = None
+    configs: Path,
+    *,
+    watching: Watching | None = None,
+    stop: StopRequest | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> CampaignEnd:
     opened = open_campaign("oracle-test", ConfigFolder(configs))
 
@@ -62,6 +67,7 @@ def run_once(
                 stop=stop or StopRequest(),
                 progress=watching or Watching(),
                 patience=Patience(flush_s=1.0, drain_s=1.0),
+                environment=environment,
             )
 
     with open_store(store_url(configs)) as store:
