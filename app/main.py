@@ -89,6 +89,13 @@ PAGES = {
     ],
     "Keep": [
         st.Page(
+            "screens/report.py",
+            title="Report",
+            icon=":material/description:",
+            url_path="report",
+            help="The report on a campaign, byte for byte what the command line writes.",
+        ),
+        st.Page(
             "screens/system.py",
             title="System",
             icon=":material/dns:",

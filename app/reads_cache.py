@@ -26,6 +26,9 @@ from db.reads.sessions import FailingDialogue, Neighbours, SessionFacts, TwinFac
 from db.reads.work import StackLeaseFacts
 from db.store import Store, open_store_read_only
 from db.store_url import parse_store_url
+from runner.report.campaign_report import campaign_report
+from runner.report.markdown import to_markdown
+from runner.report.stored_record import campaign_record
 
 _LIVES_S = 1.0
 
@@ -192,6 +195,14 @@ def raw_bytes(raw_ids: Sequence[int]) -> bytes:
         return records.read_raw_bytes(connection, raw_ids)
 
 
+def report_text(campaign_id: int) -> str:
+    """The report as the command line writes it, made anew when a run or a verdict has changed."""
+    found = board(campaign_id)
+    token = repr([(run.id, run.state, run.n_ended, run.flags) for run in found.runs])
+    token += repr([(verdict.hypothesis_id, verdict.decided_at_us) for verdict in found.verdicts])
+    return _remembered_report(_store_key(), campaign_id, token)
+
+
 def schema_version() -> int:
     return _opened(_store_key()).schema_version()
 
@@ -272,3 +283,13 @@ def _remembered(
 ) -> Any:
     with _moment(key) as connection:
         return read(connection, *arguments, **options)
+
+
+@st.cache_data(max_entries=20, show_spinner="Making the report")
+def _remembered_report(key: StoreKey, campaign_id: int, token: str) -> str:
+    with _translated():
+        store = _opened(key)
+        with store.session() as session:
+            facts = campaigns.campaign(session.connection(), campaign_id)
+        known = records.known(facts, IdKind.CAMPAIGN, campaign_id)
+        return to_markdown(campaign_report(campaign_record(store, known)))

@@ -8,7 +8,7 @@ import streamlit as st
 from app import reads_cache
 from app.cell_reading import read_cells
 from app.current_campaign import current_campaign
-from app.links import MatrixPlace, OverviewPlace, read_place
+from app.links import MatrixPlace, OverviewPlace, ReportPlace, read_place
 from app.markdown_text import plain
 from app.next_looks import next_looks, worst_corrupt_cell
 from app.widgets.campaign_head import (
@@ -56,6 +56,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         st.markdown(f"{campaign_badge(progress)} {about}", width="content")
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
         link_to(MatrixPlace(campaign=campaign_id), "Matrix", icon=":material/grid_on:")
+        link_to(ReportPlace(campaign=campaign_id), "Report", icon=":material/description:")
 say_ignored(parsed.ignored)
 st.markdown(f":gray[Question] {plain(board.campaign.question)}")
 st.markdown(status_chips(board, progress))

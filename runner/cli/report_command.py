@@ -11,9 +11,9 @@ from runner.cli.console import say, say_json, tell
 from runner.cli.opening import find_stored_campaign
 from runner.cli.options import CampaignReference, JsonOption, StoreOption
 from runner.errors import UsageError
-from runner.execute.report_record import campaign_record
 from runner.report.campaign_report import campaign_report
 from runner.report.markdown import to_markdown
+from runner.report.stored_record import campaign_record
 
 
 def report(
