@@ -1,6 +1,7 @@
 """Whether the names in a campaign file refer to what the file declares; knows no stack."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 from db.vocabulary import CORRUPT_OUTCOMES, ClaimKind
 from runner.campaign.campaign import CONCURRENCY, Levels, StopRule
@@ -24,6 +25,7 @@ BLOCKS_OF_TWO_LOOKS = 4
 def reference_problems(shape: CampaignShape, source: YamlSource) -> list[Problem]:
     check = _ReferenceCheck(shape, source)
     problems = [
+        *check.misspelt_factors(),
         *check.factors(),
         *check.exclusions(),
         *check.sessions(),
@@ -41,6 +43,13 @@ class _ReferenceCheck:
         self._shape = shape
         self._source = source
         self._factors = {name: tuple(levels) for name, levels in shape.factors.items()}
+        self._meant = _misspelt(self._factors, _names_in(shape))
+
+    def misspelt_factors(self) -> Iterator[Problem]:
+        for elsewhere, declared in self._meant.items():
+            place = self._source.place_of_key(("factors", declared))
+            what = "all other lines of the file call this factor otherwise"
+            yield Problem(place, what, declared, (elsewhere,))
 
     def factors(self) -> Iterator[Problem]:
         if CONCURRENCY not in self._factors:
@@ -170,7 +179,7 @@ class _ReferenceCheck:
         problems = list(self._name_problems(levels, path))
         yield from problems
         for index, partial in enumerate(self._shape.exclude):
-            if not problems and matches(self._completed(levels), partial):
+            if not problems and matches(self._completed(levels), self._as_declared(partial)):
                 excluded = self._source.place_of_value(("exclude", str(index)))
                 what = f"this arm is excluded in line {excluded.line}"
                 yield Problem(self._source.place_of_key(path), what)
@@ -178,16 +187,19 @@ class _ReferenceCheck:
     def _name_problems(self, levels: Levels, path: KeyPath) -> Iterator[Problem]:
         yield from self._unknown_names(levels, path)
         for name, declared in self._factors.items():
-            if name not in levels and len(declared) > 1:
+            if name not in self._as_declared(levels) and len(declared) > 1:
                 place = self._source.place_of_key(path)
                 yield Problem(place, f"a level of {name} is missing", None, _texts(declared))
 
     def _completed(self, levels: Levels) -> Levels:
-        return completed_levels(self._factors, levels)
+        return completed_levels(self._factors, self._as_declared(levels))
+
+    def _as_declared(self, levels: Levels) -> Levels:
+        return {self._meant.get(name, name): level for name, level in levels.items()}
 
     def _unknown_names(self, levels: Levels, path: KeyPath) -> Iterator[Problem]:
         for name, level in levels.items():
-            declared = self._factors.get(name)
+            declared = self._factors.get(self._meant.get(name, name))
             if declared is None:
                 place = self._source.place_of_key((*path, name))
                 yield Problem(place, "unknown factor", name, tuple(self._factors))
@@ -201,6 +213,28 @@ class _ReferenceCheck:
         except PredictionError as error:
             place = self._source.place_in_text(path, error.offset)
             yield Problem(place, error.what, error.found, error.allowed)
+
+
+def _names_in(shape: CampaignShape) -> list[str]:
+    """Every name of a factor that the file uses besides declaring it, as often as it does."""
+    arms = [*shape.exclude, shape.baseline, shape.known_good]
+    for hypothesis in shape.hypotheses:
+        arms += [each for each in (hypothesis.arm, hypothesis.versus) if isinstance(each, Mapping)]
+    return [name for levels in arms if levels is not None for name in levels]
+
+
+def _misspelt(factors: Mapping[str, object], used: Sequence[str]) -> dict[str, str]:
+    """Name elsewhere -> factor that nobody names so, where one slip at its declaration explains it.
+
+    Two uses or more must agree: a single one is more likely the slip itself.
+    """
+    unnamed = [name for name in factors if name not in used]
+    meant = {}
+    for name in sorted(set(used) - set(factors)):
+        alike = get_close_matches(name, unnamed, n=1, cutoff=0.7)
+        if alike and used.count(name) > 1:
+            meant[name] = alike[0]
+    return meant
 
 
 def place_of_level(source: YamlSource, factor: str, level: LevelValue) -> Place:

@@ -32,6 +32,15 @@ _WHAT = {
     "literal_error": "is not known here",
     "enum": "is not known here",
 }
+# The patterns that are not those of a name, by what they begin with.
+_OF_PATTERN = {
+    "^https?://": "must be http://HOST:PORT or https://..., without a password and a last slash",
+    "^/": "must be a path that begins with /, without blanks",
+    "^[A-Za-z_]": "must be the name of an environment variable",
+    "^[A-Za-z0-9!#": "must be the name of an HTTP header",
+    "^[A-Za-z0-9:_.": "must be the name of a unit that ends with .service",
+}
+_MAY_HOLD_A_PASSWORD = "^https?://"
 _SHOWS_NOTHING_FOUND = {"too_short", "string_too_short"}
 _NUMBER_KINDS = {"int_type", "float_type"}
 _IS_KEY = "[key]"
@@ -53,7 +62,8 @@ def _problem_of(details: ErrorDetails, shape: type[BaseModel], source: YamlSourc
         allowed = keys_at(shape, location[:-1])
         return Problem(source.place_of_key(path), "unknown key", path[-1], allowed)
     place = source.place_of_key(path) if _IS_KEY in location else source.place_of_value(path)
-    found = None if kind in _SHOWS_NOTHING_FOUND else _found(kind, details["input"])
+    is_silent = kind in _SHOWS_NOTHING_FOUND or _pattern_of(details) == _MAY_HOLD_A_PASSWORD
+    found = None if is_silent else _found(kind, details["input"])
     return Problem(place, f"{_dotted(path)} {_what(details)}", found, _allowed(details))
 
 
@@ -77,10 +87,16 @@ def _path_in(source: YamlSource, location: Sequence[str | int]) -> KeyPath:
 
 def _what(details: ErrorDetails) -> str:
     context = details.get("ctx", {})
-    template = _WHAT.get(details["type"])
+    template = _OF_PATTERN.get(_pattern_of(details) or "", _WHAT.get(details["type"]))
     if template is None:
         return str(context.get("error", details["msg"]))
     return template.format(**context)
+
+
+def _pattern_of(details: ErrorDetails) -> str | None:
+    """The beginning that `_OF_PATTERN` knows, if the misfit is one of a pattern."""
+    pattern = str(details.get("ctx", {}).get("pattern", ""))
+    return next((known for known in _OF_PATTERN if pattern.startswith(known)), None)
 
 
 def _found(kind: str, value: object) -> str:

@@ -57,7 +57,7 @@ def test_levels_may_come_as_text_from_an_address() -> None:
         ({"keys": []}, None, "host-pool has no such level of keys: none; it has: fp8, bf16"),
         ({"command": ["rm"]}, None, "host-pool has no factor command; it has: keys, cache, pool"),
         ({"keys": ["fp8"], "pool": ["dtype-aware"]}, None, "its exclusions leave no arm of the"),
-        ({}, -1, "an order seed is a whole number from 0, not -1"),
+        ({}, -1, "an order seed is a whole number from 0 to 1000000000000000000, not -1"),
     ],
 )
 def test_what_the_file_does_not_list_is_refused(
