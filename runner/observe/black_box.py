@@ -16,10 +16,12 @@ import httpx
 
 from db.vocabulary import RawKind
 from runner.control.capped_page import NO_PAGE, fetch_page, said_by
+from runner.observe.bounded_command import CommandEnd, run_bounded
 from runner.observe.wedge_spans import OpenRequest
 
 PAGE_DEADLINE_S = 5.0
-COMMAND_DEADLINE_S = 20.0
+COMMAND_DEADLINE_S = 15.0
+_AT_ONCE = 8
 _MAX_PROCESSES = 64
 _MAX_COMMAND_BYTES = 4 * 1024 * 1024
 LOADS_PATH = "/v1/loads?include=all"
@@ -35,6 +37,23 @@ class BoxedService:
     server_info_url: str | None = None
     log_tail: Callable[[], bytes] | None = None
     process_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoxTools:
+    """Programs that tell more of a machine. `path` is where they are looked for, as in PATH.
+
+    `deadline_s` is for each start of one. None is started any more after twice that time.
+    """
+
+    path: str | None = None
+    deadline_s: float = COMMAND_DEADLINE_S
+
+    def find(self, program: str) -> str | None:
+        return shutil.which(program, path=self.path)
+
+    async def run(self, argv: Sequence[str]) -> CommandEnd:
+        return await run_bounded(argv, deadline_s=self.deadline_s, cap_bytes=_MAX_COMMAND_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +80,30 @@ async def fill_black_box(
     http: httpx.AsyncClient,
     open_requests: Iterable[OpenRequest],
     redact: Callable[[Any], Any],
+    tools: BoxTools | None = None,
 ) -> list[BoxItem]:
-    """All at once, in about twenty seconds at most. `redact` takes the secrets out of a report."""
+    """All at once, within three times the tools' deadline. `redact` takes the secrets out."""
+    chosen = tools or BoxTools()
     listed = [asdict(each) for each in open_requests]
     requests = json.dumps(listed, indent=1).encode()
     gathered = await asyncio.gather(
-        *(_box_service(service, http, redact) for service in services), _gpu_state()
+        *(_box_service(service, http, redact, chosen) for service in services), _gpu_state(chosen)
     )
     in_flight = BoxItem(RawKind.WEDGE_IN_FLIGHT, "client", requests, f"{len(listed)} requests")
     return [in_flight, *(item for items in gathered for item in items)]
 
 
 async def _box_service(
-    service: BoxedService, http: httpx.AsyncClient, redact: Callable[[Any], Any]
+    service: BoxedService,
+    http: httpx.AsyncClient,
+    redact: Callable[[Any], Any],
+    tools: BoxTools,
 ) -> list[BoxItem]:
     metrics, info, loads, stacks = await asyncio.gather(
         _page(RawKind.WEDGE_METRICS, service.name, service.metrics_url, http),
         _page(RawKind.WEDGE_SERVER_INFO, service.name, service.server_info_url, http),
         _page(RawKind.WEDGE_LOADS, service.name, service.base_url + LOADS_PATH, http),
-        _stacks(service),
+        _stacks(service, tools),
     )
     items = [metrics, _redacted(info, redact), loads, stacks]
     if service.log_tail is not None:
@@ -114,51 +138,46 @@ def _redacted(item: BoxItem | None, redact: Callable[[Any], Any]) -> BoxItem | N
     return BoxItem(item.kind, item.service, content, item.said)
 
 
-async def _stacks(service: BoxedService) -> BoxItem | None:
+async def _stacks(service: BoxedService, tools: BoxTools) -> BoxItem | None:
     """Where every thread of the service stands: by py-spy, and what the kernel says of it."""
     if service.process_id is None:
         return None
     pids = _process_tree(service.process_id)
-    spy = shutil.which("py-spy")
-    parts: list[bytes] = []
-    for pid in pids:
-        parts.append(f"== process {pid}\n".encode() + _kernel_state(pid))
-        if spy is not None:
-            parts.append(await _run([spy, "dump", "--nonblocking", "--pid", str(pid)]))
-    said = f"{len(pids)} processes" + ("" if spy else "; py-spy is not installed")
-    return BoxItem(RawKind.WEDGE_STACKS, service.name, b"\n".join(parts), said)
+    spy = tools.find("py-spy")
+    gate = asyncio.Semaphore(_AT_ONCE)
+    until_s = asyncio.get_running_loop().time() + 2 * tools.deadline_s
+    dumps = await asyncio.gather(*(_dump(pid, spy, tools, gate, until_s) for pid in pids))
+    content = b"\n".join(written for written, _ in dumps)
+    said = f"{len(pids)} processes" if len(pids) > 1 else "1 process"
+    troubles = dict.fromkeys(trouble for _, trouble in dumps if trouble is not None)
+    if spy is None:
+        said += "; py-spy is not installed"
+    elif troubles:
+        said += f"; {next(iter(troubles))}"
+    return BoxItem(RawKind.WEDGE_STACKS, service.name, content, said)
 
 
-async def _gpu_state() -> list[BoxItem]:
-    command = shutil.which("nvidia-smi")
+async def _dump(
+    pid: int, spy: str | None, tools: BoxTools, gate: asyncio.Semaphore, until_s: float
+) -> tuple[bytes, str | None]:
+    """One process, and why py-spy could not tell of it."""
+    head = f"== process {pid}\n".encode() + _kernel_state(pid)
+    if spy is None:
+        return head, None
+    async with gate:
+        if asyncio.get_running_loop().time() >= until_s:
+            return head, "no time was left to ask every process"
+        end = await tools.run([spy, "dump", "--nonblocking", "--pid", str(pid)])
+    return head + end.output, end.trouble
+
+
+async def _gpu_state(tools: BoxTools) -> list[BoxItem]:
+    command = tools.find("nvidia-smi")
     if command is None:
-        return []
-    content = await _run([command])
-    return [BoxItem(RawKind.WEDGE_GPU, "machine", content, "nvidia-smi")]
-
-
-async def _run(argv: Sequence[str]) -> bytes:
-    """What the command wrote, or the reason why it wrote nothing; it is killed at its deadline."""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-    except OSError as error:
-        return f"{argv[0]}: {error.strerror}\n".encode()
-    try:
-        async with asyncio.timeout(COMMAND_DEADLINE_S):
-            written, _ = await process.communicate()
-    except TimeoutError:
-        return f"{argv[0]}: no end within {COMMAND_DEADLINE_S:g} s\n".encode()
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    return written[:_MAX_COMMAND_BYTES]
+        return [BoxItem(RawKind.WEDGE_GPU, "machine", b"", "nvidia-smi is not installed")]
+    end = await tools.run([command])
+    said = end.trouble or "nvidia-smi" + (", cut" if end.is_cut else "")
+    return [BoxItem(RawKind.WEDGE_GPU, "machine", end.output, said)]
 
 
 def _process_tree(root: int) -> list[int]:

@@ -1,42 +1,33 @@
 """Tells a command of a wedge or a verdict; a command that fails changes nothing."""
 
-import asyncio
-import contextlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.observe.bounded_command import run_bounded
+
 DEADLINE_S = 20.0
+_MOST_OUTPUT_BYTES = 16 * 1024 * 1024
 
 
-async def notify(argv: Sequence[str], event: str, facts: Mapping[str, Any]) -> str | None:
+async def notify(
+    argv: Sequence[str], event: str, facts: Mapping[str, Any], *, deadline_s: float = DEADLINE_S
+) -> str | None:
     """Runs `argv` with the facts as JSON on its standard input and DECISIVE_EVENT set.
 
-    None where it ended well; else one sentence about what went wrong. It is killed at its deadline.
+    None where it ended well; else one sentence about what went wrong. It is killed at its deadline,
+    and where it prints for ever.
     """
     if not argv:
         return None
     told = json.dumps({"event": event, **facts}, ensure_ascii=False).encode("utf-8", "replace")
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={**os.environ, "DECISIVE_EVENT": event},
-            start_new_session=True,
-        )
-    except OSError as error:
-        return f"notify: cannot start '{argv[0]}': {error.strerror}"
-    try:
-        async with asyncio.timeout(DEADLINE_S):
-            await process.communicate(told + b"\n")
-    except TimeoutError:
-        return f"notify: '{argv[0]}' had not ended after {DEADLINE_S:g} s"
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    return f"notify: '{argv[0]}' ended with {process.returncode}" if process.returncode else None
+    end = await run_bounded(
+        argv,
+        deadline_s=deadline_s,
+        cap_bytes=_MOST_OUTPUT_BYTES,
+        told=told + b"\n",
+        env={"DECISIVE_EVENT": event},
+    )
+    if end.is_cut:
+        return f"notify: {argv[0]} was ended: it printed more than {_MOST_OUTPUT_BYTES // 1024} KiB"
+    return f"notify: {end.trouble}" if end.trouble is not None else None
