@@ -12,13 +12,17 @@ STAMP := $(VENV)/.installed
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Decisive needs Python 3.11 or newer; name one with: make setup PYTHON=python3.11")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[testbed,test]'
-	touch $(STAMP)
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Decisive needs Python 3.11 or newer; name one with: make setup PYTHON=python3.11")'
+	@echo "Installing Decisive into $(VENV): torch and other Python packages, 2 GB on disk; a few minutes."
+	@$(PYTHON) -m venv $(VENV)
+	@echo "  1 of 2: $(TORCH)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	@echo "  2 of 2: Decisive with its libraries"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[testbed,test]'
+	@touch $(STAMP)
 
 demo: setup
+	@echo "The decisive test runs for some five to ten minutes on two cores; Ctrl-C ends it and keeps what was done."
 	$(BIN)/decisive up --launch decisive-test --open
 
 test: setup

@@ -3,8 +3,9 @@
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, cast
 
 import typer
 from rich.table import Table
@@ -21,6 +22,10 @@ from runner.observe.log_times import seconds_of
 from runner.observe.own_ends import OwnEnds
 
 _COLUMNS = ("class", "event", "events", "lines", "requests", "where", "from", "to", "line")
+_PACKED = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\x00"}
+_PEEKED_BYTES = 4096
+_OF_TEXT = b"\0\t\n\v\f\r\x1b" + bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100))
+_MOST_STRANGE = 0.02
 _FINE = frozenset({"benign", "slow", "pressure", "parser"})
 
 
@@ -48,6 +53,7 @@ def logs(
     own = _own_ends(ended or [], year=chosen_year)
     try:
         with _opened(file) as log:
+            _refuse_binary(file, log)
             reading = scan_log(log, catalogue, own=own, year=chosen_year)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
@@ -58,8 +64,21 @@ def logs(
     raise typer.Exit(ExitStatus.FINE if reading.verdict in _FINE else ExitStatus.SOME_FAILED)
 
 
-def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb")
+def _opened(file: Path) -> AbstractContextManager[BufferedReader]:
+    if str(file) == "-":
+        return nullcontext(BufferedReader(cast(RawIOBase, sys.stdin.buffer)))
+    return file.open("rb")
+
+
+def _refuse_binary(file: Path, log: BufferedReader) -> None:
+    """Raises UsageError. A block of NULs stays in a log that was cut while it was written to."""
+    head = log.peek(_PEEKED_BYTES)[:_PEEKED_BYTES]
+    packed = next((name for name, magic in _PACKED.items() if head.startswith(magic)), None)
+    if packed is not None:
+        raise UsageError(f"{file} is packed by {packed}: unpack it, for example {packed} -dc | ...")
+    strange = len(head.translate(None, delete=_OF_TEXT))
+    if strange > len(head) * _MOST_STRANGE:
+        raise UsageError(f"{file} is no log but a binary file")
 
 
 def _own_ends(named: list[str], *, year: int) -> OwnEnds | None:

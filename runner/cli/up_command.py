@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from db.errors import StoreError
 from db.launch_queue import enqueue
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
@@ -60,7 +61,10 @@ def up(
         ENVIRONMENT_VARIABLE: str(folder.path.resolve()),
     }
     supervisor = Supervisor(_commands(chosen_port), env=env, tell=tell)
-    _run(supervisor, f"http://{_HOST}:{chosen_port}" if open_page else None)
+    try:
+        _run(supervisor, f"http://{_HOST}:{chosen_port}" if open_page else None)
+    finally:
+        _fold_in_log(store_url)
 
 
 def _run(supervisor: Supervisor, page: str | None) -> None:
@@ -73,6 +77,15 @@ def _run(supervisor: Supervisor, page: str | None) -> None:
         finally:
             tell("stopping: the sessions in flight end first; Ctrl-C again stops at once")
             supervisor.stop()
+
+
+def _fold_in_log(store_url: str) -> None:
+    """The last to close a SQLite store that it may write leaves one file: the dashboard only reads.
+
+    A store that cannot be opened now keeps its write-ahead log, and loses nothing.
+    """
+    with contextlib.suppress(StoreError):
+        open_store(store_url).close()
 
 
 def _commands(port: int) -> list[SupervisedCommand]:

@@ -99,6 +99,11 @@ async def run_campaign(
             progress.campaign_started(
                 campaign.name, campaign_id, missing=len(missing), total=len(due)
             )
+            if missing:
+                seed, blocks = campaign.schedule.order_seed, campaign.schedule.blocks
+                progress.note(
+                    f"the runs of {blocks} block(s) are in the order of order_seed {seed}"
+                )
             for carried in carried_over(campaign, stack):
                 progress.note(carried)
             with Recorder(store) as recorder:

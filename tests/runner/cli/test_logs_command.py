@@ -58,6 +58,28 @@ def test_standard_input_is_read_for_a_dash() -> None:
     assert _logs("-", stdin=DEAD).exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (bytes(range(256)) * 40, "is no log but a binary file"),
+        (b"\x1f\x8b" + bytes(range(256)), "is packed by gzip: unpack it"),
+    ],
+)
+def test_what_is_no_text_is_refused(log: Path, content: bytes, said: str) -> None:
+    log.write_bytes(content)
+
+    error = _logs(str(log)).exception
+
+    assert isinstance(error, UsageError)
+    assert said in str(error)
+
+
+def test_a_block_of_nul_bytes_in_a_log_that_was_cut_is_read_over(log: Path) -> None:
+    log.write_bytes(bytes(100_000) + b"\n" + DEAD.encode())
+
+    assert _logs(str(log)).exit_code == 1
+
+
 @pytest.mark.parametrize("arguments", [["absent.log"], ["-", "--ended", "r1=noon"]])
 def test_what_cannot_be_read_is_refused_with_a_sentence(arguments: list[str]) -> None:
     assert isinstance(_logs(*arguments).exception, UsageError)
