@@ -1,6 +1,7 @@
 """A small campaign without HTTP: scripted dialogues in the model's language, against the engine.
 
-Time is counted in engine steps, tool latency included, so that a run is the same every time.
+Time is counted in engine steps, tool latency included, so that a run is the same every time (on a
+GPU but for its load-backs). Answers are read by the parsers that a server would use.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
+from runner.testbed.answer_reader import AnswerReader
 from runner.testbed.batch_reports import Instruments
+from runner.testbed.detokenizer_states import DetokenizerStates
 from runner.testbed.engine_metrics import EngineMetrics, make_registry
 from runner.testbed.generation import FinishReason, GenerationEvent, GenerationRequest
 from runner.testbed.grammar import Dialogue, Segment, segments
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
+from runner.testbed.tool_parser import ParserOutput
 from runner.testbed.unified_engine import UnifiedEngine
+from runner.testbed.vocabulary import load_vocabulary
+from runner.testbed.wrong_turns import ScriptedClient
 
 _AUDIT_COUNTERS = ("load_backs", "races_lost", "late_copies", "late_page_writes")
 
@@ -38,26 +44,37 @@ class Session:
 
     index: int
     script: list[Segment]
+    client: ScriptedClient
     history: list[int] = field(default_factory=list)
     position: int = 0
     output: list[int] = field(default_factory=list)
+    read: list[ParserOutput] = field(default_factory=list)
     turn: int = 0
+    sent_s: float = 0.0
 
 
 @dataclass(slots=True)
 class Tally:
-    """How the sessions of one arm ended: `right`, `corrupt` or `error`, and what the engine did."""
+    """How the sessions of one arm ended: `right`, `corrupt` or `error`, and what the engine did.
+
+    `wrong_turns`: what was wrong with the corrupt ones.
+    """
 
     outcomes: Counter[str] = field(default_factory=Counter)
+    wrong_turns: Counter[str] = field(default_factory=Counter)
     log: list[str] = field(default_factory=list)
     host_tokens: int = 0
+    decoded_tokens: int = 0
     steps: int = 0
     audit: dict[str, float] = field(default_factory=dict)
     wrong_outputs: list[tuple[int, list[int], tuple[int, ...]]] = field(default_factory=list)
 
 
 class ClosedLoop:
-    """`concurrency` sessions at a time; a session ends at its first wrong answer or error."""
+    """`concurrency` sessions at a time; a session ends at its first wrong answer or error.
+
+    Who has waited for an answer for `patience_s` gives up, as a client does.
+    """
 
     def __init__(
         self,
@@ -69,6 +86,8 @@ class ClosedLoop:
         seed: int = 0,
         latency_steps: float = 8.0,
         step_s: float = 0.01,
+        patience_s: float = math.inf,
+        stream: bool = True,
     ) -> None:
         self.clock = StepClock()
         self.tally = Tally()
@@ -77,8 +96,16 @@ class ClosedLoop:
         )
         instruments = Instruments(EngineMetrics(self.registry), self.clock, self.tally.log.append)
         self.engine = UnifiedEngine(model, options, instruments)
+        vocabulary = load_vocabulary()
+        self._detokenizers = DetokenizerStates(vocabulary, options.detokenizer_max_states)
+        self._readers: dict[str, AnswerReader] = {}
         self._sessions = [
-            Session(index, list(segments(dialogue))) for index, dialogue in enumerate(dialogues)
+            Session(
+                index,
+                list(segments(dialogue)),
+                ScriptedClient(vocabulary, dialogue, stream=stream),
+            )
+            for index, dialogue in enumerate(dialogues)
         ]
         self._to_start = self._sessions[::-1]
         self._open: dict[str, Session] = {}
@@ -87,6 +114,7 @@ class ClosedLoop:
         self._concurrency = concurrency
         self._latency_steps = latency_steps
         self._step_s = step_s
+        self._patience_s = patience_s
 
     def run(self, max_steps: int = 100_000) -> Tally:
         for _ in range(self._concurrency):
@@ -94,6 +122,7 @@ class ClosedLoop:
         while self._open or self._due:
             assert self.tally.steps < max_steps, "the engine does not come to an end"
             self._send_due()
+            self._give_up()
             for event in self.engine.step():
                 self._take(event)
             self.clock.now_s += self._step_s
@@ -135,24 +164,41 @@ class ClosedLoop:
         while self._due and self._due[0][0] <= self.tally.steps:
             _, _, session = heapq.heappop(self._due)
             session.turn += 1
-            session.output = []
+            session.output, session.read = [], []
+            session.sent_s = self.clock()
             rid = f"{session.index}-{session.turn}"
             self._open[rid] = session
+            parsing = self.engine.options.parsing()
+            self._readers[rid] = AnswerReader(
+                rid, session.client.request, self._detokenizers, parsing
+            )
             self.engine.submit(GenerationRequest(rid, tuple(session.history), max_new_tokens=200))
+
+    def _give_up(self) -> None:
+        now_s = self.clock()
+        for rid, session in self._open.items():
+            if now_s - session.sent_s >= self._patience_s:
+                self.engine.abort(rid)
+                session.sent_s = math.inf  # the engine's answer to the abort ends it
 
     def _take(self, event: GenerationEvent) -> None:
         session = self._open[event.rid]
         if event.token is not None:
             session.output.append(event.token)
+            self.tally.decoded_tokens += 1
+        session.read += self._readers[event.rid].read(event)
         if event.finish is None:
             return
         del self._open[event.rid]
+        del self._readers[event.rid]
         self.tally.host_tokens += event.cached.host
+        due = session.script[session.position].tokens
+        wrong = session.client.wrong_turn(session.turn - 1, session.output, due, session.read)
         if event.finish is FinishReason.ABORT:
             self._end(session, "error")
-        elif tuple(session.output) != session.script[session.position].tokens:
-            due = session.script[session.position].tokens
+        elif wrong is not None:
             self.tally.wrong_outputs.append((session.index, session.output, due))
+            self.tally.wrong_turns[wrong] += 1
             self._end(session, "corrupt")
         else:
             self._continue(session)

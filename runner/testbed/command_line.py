@@ -16,15 +16,21 @@ from dataclasses import replace
 from runner.testbed.launch_options import LaunchOptions, parse_launch_options
 from runner.testbed.listening_socket import bind
 
-_USAGE = "usage: python -m runner.testbed serve [switches]   (serve --help lists them)\n"
+_USAGE = """usage: python -m runner.testbed serve [switches]    (serve --help lists them)
+       python -m runner.testbed causal [switches]   (the faults under their controls, measured)
+"""
 
 
 def main(argv: Sequence[str]) -> int:
     """The command behind `python -m runner.testbed`."""
-    if not argv or argv[0] != "serve":
-        sys.stderr.write(_USAGE)
-        return 2
-    return serve(argv[1:])
+    if argv and argv[0] == "serve":
+        return serve(argv[1:])
+    if argv and argv[0] == "causal":
+        from runner.testbed.causal_table import main as causal
+
+        return causal(argv[1:])
+    sys.stderr.write(_USAGE)
+    return 2
 
 
 def serve(argv: Sequence[str]) -> int:
@@ -61,9 +67,12 @@ def _serve_one(
 ) -> int:
     try:  # Imported late: `--help` and a wrong switch should not wait for torch.
         from runner.testbed.log_output import configure_log
-        from runner.testbed.running_server import RunningServer
+        from runner.testbed.running_server import RunningServer, has_cuda
     except ModuleNotFoundError as error:
         sys.stderr.write(f"The testbed needs {error.name}: install the extra `testbed`.\n")
+        return 2
+    if options.device == "cuda" and not has_cuda():
+        sys.stderr.write("--device cuda: torch sees no CUDA device here.\n")
         return 2
     log = configure_log(access_log=options.access_log)
     server = RunningServer(options, log, bootstrap=bootstrap)

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from runner.testbed.index_keys import PAGE_TOKENS, make_index_keys
-from runner.testbed.kv_pool import Allocate, PagePool, zeroed_on
+from runner.testbed.kv_pool import NOBODY, Allocate, PagePool, zeroed_on
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.model import FusedModel
 from runner.testbed.page_numbers import FreePages
 from runner.testbed.paged_forward import DecodeRow, decode_step
-
-_NOBODY = 0
 
 
 class DecodeInput(NamedTuple):
@@ -43,6 +41,8 @@ class DecodeInstance:
             allocate=allocate or zeroed_on(model.device),
         )
         self._slots = FreePages(options.max_running_requests)
+        self._lost_every = options.leak_slot_every
+        self._n_freed = 0
 
     @property
     def free_slots(self) -> int:
@@ -54,8 +54,11 @@ class DecodeInstance:
         return slot
 
     def free_slot(self, slot: int) -> None:
-        self.pool.owners[slot] = _NOBODY
-        self._slots.give_back(slot)
+        """The fault `leak_slot_every` forgets some: nobody owns them, nobody can have them."""
+        self.pool.owners[slot] = NOBODY
+        self._n_freed += 1
+        if self._lost_every is None or self._n_freed % self._lost_every:
+            self._slots.give_back(slot)
 
     def pages(self, slot: int, count: int) -> tuple[int, ...]:
         """The first `count` pages of a slot."""

@@ -23,6 +23,8 @@ _ODD_FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
 
 def page_sums(pages: Tensor) -> Tensor:
     """(..., page_bytes) uint8 -> (...) int64: each word times a factor of its place, summed."""
+    if not pages.shape[-1]:
+        return torch.zeros(pages.shape[:-1], dtype=torch.int64, device=pages.device)
     words = pages.view(torch.int64)
     places = torch.arange(words.shape[-1], device=words.device) * 2 + 1
     return (words * (places * _ODD_FACTOR)).sum(-1)

@@ -14,6 +14,7 @@ from runner.testbed.index_keys import PAGE_TOKENS, IndexKeyFormat
 from runner.testbed.model import ModelConfig, Projection
 
 Allocate = Callable[[int], Tensor]
+NOBODY = 0
 _OWNER_BYTES = 8
 
 

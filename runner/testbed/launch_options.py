@@ -60,6 +60,7 @@ class LaunchOptions:
     detokenizer_max_states: int = 65536
     state_pages_short: int = 0
     decode_kv_release: str = "deferred"
+    leak_slot_every: int | None = None
     stall_transfer_after: int | None = None
     slow_transfer_every: int | None = None
     slow_transfer_s: float = 3.0
@@ -260,6 +261,12 @@ def _add_faults(switch: _Switches) -> None:
         type=_positive,
         metavar="N",
         help="every Nth page transfer is under way for --slow-transfer-s",
+    )
+    switch(
+        "--leak-slot-every",
+        type=_positive,
+        metavar="N",
+        help="every Nth decode slot that ought to be given back is not",
     )
     switch("--slow-transfer-s", type=float, metavar="SECONDS", help="how long a slow one takes")
 

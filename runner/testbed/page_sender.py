@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.testbed.index_audit import page_sums
-from runner.testbed.kv_pool import PagePool
+from runner.testbed.kv_pool import NOBODY, PagePool
 from runner.testbed.launch_options import TransferFaults
 from runner.testbed.page_messages import KVPoll, PagesGranted
 
@@ -91,7 +91,7 @@ class PageSender:
     def _write(self, sending: Sending) -> None:
         grant, target = sending.grant, sending.target
         sending.state = KVPoll.TRANSFERRING
-        self._late_writes += int(target.owners[grant.slot]) != grant.room
+        self._late_writes += int(target.owners[grant.slot]) not in (grant.room, NOBODY)
         n_kv, n_index = len(grant.kv_pages), len(grant.index_pages)
         if self._sums_pages:
             sums = page_sums(self._source.index[:, sending.source_pages])  # (L, P)

@@ -65,7 +65,7 @@ class RunningServer:
             hicache=options.enable_hierarchical_cache and options.disaggregation_mode != "decode",
             engine_type=_ENGINE_TYPES[options.disaggregation_mode],
         )
-        model = load_model()
+        model = load_model(device=options.device)
         _warm_up(model, options)
         instruments = Instruments(EngineMetrics(self._registry), time.monotonic, log.info)
         self.role = _make_role(model, options, instruments, bootstrap)
@@ -160,6 +160,10 @@ class RunningServer:
         trace = "".join(traceback.format_exception(error))
         self._log.info(log_lines.scheduler_exception(trace))
         self.stop()
+
+
+def has_cuda() -> bool:
+    return torch.cuda.is_available()
 
 
 def _make_role(

@@ -98,6 +98,16 @@ def read_block(text: str, tools: dict[str, ToolDefinition]) -> list[ParserOutput
     return [*accepted] if len(accepted) == len(calls) else None
 
 
+def block_fault(text: str, tools: dict[str, ToolDefinition]) -> str | None:
+    """Why a text that had to be one block is not accepted; None if it is."""
+    block = _BLOCK.fullmatch(text)
+    if block is None:
+        return "broken markup"
+    if any(match.group(1) not in tools for match in _INVOKE.finditer(block.group(1))):
+        return "unknown tool"
+    return "wrong parameters" if read_block(text, tools) is None else None
+
+
 def _read_invoke(invoke: re.Match[str], tools: dict[str, ToolDefinition]) -> ParsedCall | None:
     tool = tools.get(invoke.group(1))
     if tool is None:
