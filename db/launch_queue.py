@@ -30,13 +30,18 @@ def enqueue(
     *,
     levels: Mapping[str, Any] | None = None,
     order_seed: int | None = None,
+    blocks: int | None = None,
     requested_by: str | None = None,
 ) -> LaunchRequestRow:
-    """Ask for a campaign. Who asks has checked that file and levels are allowed."""
+    """Ask for a campaign. Who asks has checked that file and levels are allowed.
+
+    `blocks`: how many in all, where that is another number than the file's.
+    """
     request = LaunchRequestRow(
         campaign_file=campaign_file,
         levels=dict(levels or {}),
         order_seed=order_seed,
+        blocks=blocks,
         requested_by=requested_by,
         requested_at_us=store.clock.utc_us(),
     )

@@ -380,6 +380,7 @@ class LaunchRequestRow(SQLModel, table=True):
     campaign_file: str
     levels: Json = _json_object()
     order_seed: int | None = Field(default=None, sa_type=BigInteger)
+    blocks: int | None = None
     requested_by: str | None = None
     requested_at_us: int = Field(sa_type=BigInteger)
     state: str = LaunchRequestState.QUEUED

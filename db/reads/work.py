@@ -28,6 +28,7 @@ class LaunchRequestFacts:
     campaign_file: str
     levels: Json
     order_seed: int | None
+    blocks: int | None
     requested_by: str | None
     requested_at_us: int
     state: str

@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from db.vocabulary import ClaimKind, Outcome
-from runner.campaign.file_shape import MAX_SEED, LevelValue, RequestFields, Shape
+from runner.campaign.file_shape import MAX_BLOCKS, MAX_SEED, LevelValue, RequestFields, Shape
 from runner.campaign.prediction import Prediction
 
 Levels: TypeAlias = Mapping[str, LevelValue]  # factor -> level, in the order of the file's factors
@@ -112,7 +112,7 @@ class Workload(Shape):
 
 
 class Schedule(Shape):
-    blocks: int = Field(default=3, gt=0, le=10_000)
+    blocks: int = Field(default=3, gt=0, le=MAX_BLOCKS)
     order_seed: int = Field(default=0, ge=0, le=MAX_SEED)
     restart: Annotated[RestartPolicy, Field(strict=False)] = RestartPolicy.EVERY_RUN
 

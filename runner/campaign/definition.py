@@ -13,13 +13,15 @@ _OF_THE_CLAIMS = frozenset({"hypotheses", "known_good"})
 
 
 def definition_key(campaign: Campaign, stack: Stack) -> str:
-    """SHA-256, in hexadecimal, of `definition_of` without its hypotheses and their background.
+    """SHA-256, in hexadecimal, of `definition_of` without hypotheses, background, and blocks.
 
-    These decide no session, so that a campaign stays the same when they change; each has a key of
-    its own, `hypothesis_key`, and one that was not known at the first run is not registered.
+    These decide no session, so that a campaign stays the same when they change: a hypothesis has a
+    key of its own, `hypothesis_key`, and one that was not known at the first run is not
+    registered; more blocks extend the campaign, and its verdicts say so.
     """
     definition = definition_of(campaign, stack)
-    return _digest({key: definition[key] for key in definition.keys() - _OF_THE_CLAIMS})
+    kept = {key: definition[key] for key in definition.keys() - _OF_THE_CLAIMS}
+    return _digest({**kept, "schedule": {**definition["schedule"], "blocks": None}})
 
 
 def hypothesis_key(hypothesis: Hypothesis, known_good: Levels | None) -> str:

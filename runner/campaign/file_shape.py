@@ -21,6 +21,7 @@ from runner.campaign.yaml_source import YamlSource
 
 LevelValue: TypeAlias = str | int | float | bool
 MAX_LEVEL_CHARACTERS = 64
+MAX_BLOCKS = 10_000
 MAX_SEED = 10**18  # below what the store keeps, 2**63 - 1, and easy to say
 OWN_REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "tool_choice", "stream", "stream_options", "max_tokens"}

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runner.campaign.campaign import Campaign, Hypothesis, Levels, Schedule
-from runner.campaign.file_shape import MAX_SEED, LevelValue, level_text
+from runner.campaign.campaign import Campaign, Hypothesis, Levels, Schedule, StopRule
+from runner.campaign.file_shape import MAX_BLOCKS, MAX_SEED, LevelValue, level_text
 from runner.campaign.matrix import Factors, kept_choices
 from runner.errors import UsageError
 
@@ -14,11 +14,13 @@ def narrow_campaign(
     chosen: Mapping[str, Sequence[LevelValue]],
     *,
     order_seed: int | None = None,
+    blocks: int | None = None,
 ) -> Campaign:
     """Keeps of each factor in `chosen` the levels named there, and the others whole.
 
-    A hypothesis, a baseline or a known-good arm that is gone is dropped. Raises UsageError for a
-    factor or level that the file does not list, and where no arm is left.
+    `blocks` stands for the file's number of blocks. A hypothesis, a baseline or a known-good arm
+    that is gone is dropped. Raises UsageError for a factor or level that the file does not list,
+    where no arm is left, and for blocks that the looks of its stop rule were not planned for.
     """
     factors = {name: _kept(campaign, name, chosen) for name in campaign.factors}
     for name in chosen.keys() - factors.keys():
@@ -30,7 +32,7 @@ def narrow_campaign(
         factors=factors,
         baseline=_if_kept(factors, campaign.baseline),
         known_good=_if_kept(factors, campaign.known_good),
-        schedule=_reordered(campaign.schedule, order_seed),
+        schedule=_with_blocks(campaign, _reordered(campaign.schedule, order_seed), blocks),
         hypotheses=tuple(each for each in campaign.hypotheses if _is_testable(factors, each)),
     )
 
@@ -61,6 +63,19 @@ def _reordered(schedule: Schedule, order_seed: int | None) -> Schedule:
 
 def _if_kept(factors: Factors, levels: Levels | None) -> Levels | None:
     return levels if levels is not None and _has(factors, levels) else None
+
+
+def _with_blocks(campaign: Campaign, schedule: Schedule, blocks: int | None) -> Schedule:
+    if blocks is None or blocks == schedule.blocks:
+        return schedule
+    if not 1 <= blocks <= MAX_BLOCKS:
+        raise UsageError(f"a campaign has from 1 to {MAX_BLOCKS:,} blocks, not {blocks}")
+    if campaign.stop is StopRule.TWO_LOOKS:
+        raise UsageError(
+            f"{campaign.name} is judged at looks that were planned for {schedule.blocks} blocks: "
+            "its number of blocks cannot be changed"
+        )
+    return schedule.model_copy(update={"blocks": blocks})
 
 
 def _has(factors: Factors, levels: Levels) -> bool:

@@ -35,6 +35,7 @@ def open_campaign(
     *,
     levels: Mapping[str, Sequence[LevelValue]] | None = None,
     order_seed: int | None = None,
+    blocks: int | None = None,
 ) -> OpenedCampaign:
     """The campaign of a path or a name, on its stack, and cut to `levels` where given.
 
@@ -45,7 +46,8 @@ def open_campaign(
     campaign = load_campaign(path if is_path else configs.campaign_path(name))
     stack = load_stack(configs.stack_path(campaign.stack))
     check_campaign_on_stack(campaign, stack)
-    return OpenedCampaign(narrow_campaign(campaign, levels or {}, order_seed=order_seed), stack)
+    narrowed = narrow_campaign(campaign, levels or {}, order_seed=order_seed, blocks=blocks)
+    return OpenedCampaign(narrowed, stack)
 
 
 def find_stored_campaign(store: Store, reference: str | None) -> CampaignFacts:

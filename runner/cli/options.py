@@ -7,7 +7,7 @@ import typer
 
 from db.store_url import DEFAULT_STORE_URL
 from runner.campaign.config_folder import ENVIRONMENT_VARIABLE
-from runner.campaign.file_shape import MAX_SEED
+from runner.campaign.file_shape import MAX_BLOCKS, MAX_SEED
 
 StoreOption = Annotated[
     str,
@@ -36,6 +36,15 @@ CampaignFile = Annotated[
 CampaignReference = Annotated[
     str | None,
     typer.Argument(metavar="[CAMPAIGN]", help="An id such as c-3, or a name: its newest is taken."),
+]
+BlocksOption = Annotated[
+    int | None,
+    typer.Option(
+        "--blocks",
+        min=1,
+        max=MAX_BLOCKS,
+        help="Another number of blocks than the file's: more of them extend the campaign.",
+    ),
 ]
 SeedOption = Annotated[
     int | None,

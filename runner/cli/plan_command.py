@@ -11,7 +11,7 @@ from runner.campaign.plan import Plan, make_plan
 from runner.cli.assessment_text import assessment_lines, closing_line, hypothesis_json
 from runner.cli.console import result_console, say, say_json
 from runner.cli.opening import open_campaign, open_configs
-from runner.cli.options import CampaignFile, ConfigsOption, JsonOption, SeedOption
+from runner.cli.options import BlocksOption, CampaignFile, ConfigsOption, JsonOption, SeedOption
 from runner.cli.plan_assessment import Assumptions, HypothesisPlan, assess_hypotheses
 from runner.evidence.planner import ASSUMED_BEFORE_RATE
 from runner.evidence.wording import count_text, duration_text
@@ -21,6 +21,7 @@ def plan(
     file: CampaignFile,
     configs: ConfigsOption = None,
     order_seed: SeedOption = None,
+    blocks: BlocksOption = None,
     icc: Annotated[
         float | None,
         typer.Option(
@@ -36,7 +37,7 @@ def plan(
 ) -> None:
     """Show arms, order, time, and what the plan can answer of its hypotheses; touches nothing."""
     assumptions = Assumptions(icc=icc, before_rate=before_rate, gpus=gpus)
-    opened = open_campaign(file, open_configs(configs), order_seed=order_seed)
+    opened = open_campaign(file, open_configs(configs), order_seed=order_seed, blocks=blocks)
     made = make_plan(opened.campaign, opened.stack)
     assessed = assess_hypotheses(made, opened.stack, assumptions=assumptions)
     if as_json:
@@ -53,6 +54,7 @@ def _plan_json(plan: Plan, assessed: Sequence[HypothesisPlan]) -> dict[str, Any]
     return {
         "campaign": plan.campaign.name,
         "stack": plan.campaign.stack,
+        "order_seed": plan.campaign.schedule.order_seed,
         "arms": [
             {
                 "name": arm.name,
@@ -92,7 +94,8 @@ def _arms_table(plan: Plan) -> Table:
 
 def _closing_lines(plan: Plan) -> list[str]:
     blocks = plan.campaign.schedule.blocks
-    lines = [
+    lines = [f"order of the runs by order_seed {plan.campaign.schedule.order_seed}:"]
+    lines += [
         f"block {block}: " + " | ".join(run.arm.name for run in plan.runs if run.block == block)
         for block in range(1, blocks + 1)
     ]

@@ -24,6 +24,7 @@ from runner.evidence.verdict_decision import Decision
 class CaveatKind(StrEnum):
     EXPLORATORY = "exploratory"
     INTERIM = "interim"
+    EXTENDED = "extended"
     SEVERAL_HYPOTHESES = "several_hypotheses"
     ORDER_NOT_RANDOMISED = "order_not_randomised"
     HISTORICAL_CONTROL = "historical_control"
@@ -133,6 +134,13 @@ def _of_the_plan(
             CaveatKind.EXPLORATORY,
             "Exploratory: the prediction was not registered before the first run, so both "
             "directions share alpha.",
+        )
+    if setting.planned_blocks is not None and rule.ending is Ending.FIXED:
+        yield Caveat(
+            CaveatKind.EXTENDED,
+            f"Extended: {counted_text(setting.planned_blocks, 'block')} were planned before the "
+            "first run, and more were added with the first ones known; p-values and limits take "
+            "the number of runs as fixed beforehand.",
         )
     if hypotheses > 1:
         yield Caveat(

@@ -121,6 +121,7 @@ class CampaignEvidence:
             unverified=self._unverified(own, arm_id, versus_id),
             ended_by_rule=self.ending is not Ending.FIXED,
             each_run=_cost_of(own),
+            planned_blocks=_planned_blocks(self.campaign, self.runs),
         )
 
     def _unverified(self, own: Sequence[RunCounts], arm_id: int, versus_id: int) -> tuple[str, ...]:
@@ -166,6 +167,14 @@ def gather_evidence(store: Store, campaign_id: int) -> CampaignEvidence:
 
 def _unproven(verification: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(check["factor"] for check in verification if check.get("holds") is None)
+
+
+def _planned_blocks(campaign: CampaignRow, stored: Sequence[RunCounts]) -> int | None:
+    """How many were planned at first, where runs of later blocks exist now."""
+    planned = (campaign.definition.get("schedule") or {}).get("blocks")
+    if not isinstance(planned, int):
+        return None
+    return planned if any(run.block > planned for run in stored) else None
 
 
 def _label(run: RunCounts) -> str:

@@ -123,7 +123,9 @@ class Worker:
         campaign = load_campaign(self.configs.campaign_path(request.campaign_file))
         stack = load_stack(self.configs.stack_path(campaign.stack))
         check_campaign_on_stack(campaign, stack)
-        campaign = narrow_campaign(campaign, request.levels, order_seed=request.order_seed)
+        campaign = narrow_campaign(
+            campaign, request.levels, order_seed=request.order_seed, blocks=request.blocks
+        )
         progress = _HeardProgress(self.progress, self)
 
         def renew() -> LaunchRequestRow:

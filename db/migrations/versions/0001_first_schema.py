@@ -90,6 +90,7 @@ def upgrade() -> None:
         sa.Column("campaign_file", sa.String(), nullable=False),
         sa.Column("levels", sa.JSON(), nullable=False),
         sa.Column("order_seed", sa.BigInteger(), nullable=True),
+        sa.Column("blocks", sa.Integer(), nullable=True),
         sa.Column("requested_by", sa.String(), nullable=True),
         sa.Column("requested_at_us", sa.BigInteger(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),

@@ -50,7 +50,6 @@ def test_what_only_readers_need_changes_no_campaign(old: str, new: str) -> None:
         ("workload:\n", "workload:\n  seed: 1\n"),
         ("workload:\n", "workload:\n  request: {temperature: 0}\n"),
         ("workload:\n", "workload:\n  deadlines: {session_s: 100}\n"),
-        ("blocks: 2", "blocks: 3"),
         ("order_seed: 7", "order_seed: 8"),
         ("corrupt: [leak, no_tool]", "corrupt: [leak]"),
         ("corrupt: [leak, no_tool]", "corrupt: [leak, no_tool]\nstop: first_corrupt"),
@@ -58,6 +57,10 @@ def test_what_only_readers_need_changes_no_campaign(old: str, new: str) -> None:
 )
 def test_what_decides_the_evidence_makes_another_campaign(old: str, new: str) -> None:
     assert key_of(spoiled(CAMPAIGN, old, new)) != key_of()
+
+
+def test_more_blocks_extend_a_campaign_and_make_no_other() -> None:
+    assert key_of(spoiled(CAMPAIGN, "blocks: 2", "blocks: 3")) == key_of()
 
 
 @pytest.mark.parametrize(

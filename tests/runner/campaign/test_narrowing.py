@@ -1,8 +1,10 @@
 """A launch may take less of a campaign than its file has, and never more."""
 
+from dataclasses import replace
+
 import pytest
 
-from runner.campaign.campaign import Campaign
+from runner.campaign.campaign import Campaign, StopRule
 from runner.campaign.definition import definition_key
 from runner.campaign.matrix import expand_arms
 from runner.campaign.narrowing import narrow_campaign
@@ -67,3 +69,20 @@ def test_what_the_file_does_not_list_is_refused(
         narrow_campaign(campaign(), chosen, order_seed=seed)
 
     assert error in str(raised.value)
+
+
+def test_other_blocks_stand_for_the_number_of_the_file() -> None:
+    assert narrow_campaign(campaign(), {}, blocks=9).schedule.blocks == 9
+
+
+@pytest.mark.parametrize("blocks", [0, -1, 10_001])
+def test_a_number_of_blocks_that_no_campaign_has_is_refused(blocks: int) -> None:
+    with pytest.raises(UsageError, match="blocks"):
+        narrow_campaign(campaign(), {}, blocks=blocks)
+
+
+def test_planned_looks_do_not_bear_other_blocks() -> None:
+    looking = replace(campaign(), stop=StopRule.TWO_LOOKS)
+
+    with pytest.raises(UsageError, match="cannot be changed"):
+        narrow_campaign(looking, {}, blocks=99)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -315,6 +316,17 @@ def test_an_answer_reached_by_watching_is_carried_by_e_values() -> None:
     assert enough.headline is Headline.CONFIRMED
     assert "e = " in enough.answers.direction
     assert too_few.direction is Direction.UNCLEAR
+
+
+def test_a_campaign_that_was_extended_says_so_beside_its_verdict() -> None:
+    question = question_of([(80, 0, 0)] * 3, [(68, 12, 0)] * 3)
+    extended = replace(question, setting=replace(question.setting, planned_blocks=2))
+
+    caveats = {caveat.kind: caveat.text for caveat in judge_campaign({"a": extended})["a"].caveats}
+    plain = {caveat.kind for caveat in judge_campaign({"a": question})["a"].caveats}
+
+    assert "2 blocks were planned before the first run" in caveats[CaveatKind.EXTENDED]
+    assert CaveatKind.EXTENDED not in plain
 
 
 def test_several_hypotheses_share_the_risk_of_a_false_claim() -> None:
