@@ -7,12 +7,19 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from db.errors import StoreError, StoreMissingError
+from db.reads.earlier_runs import earlier_runs
+from db.store import open_store_read_only
+from db.store_url import DEFAULT_STORE_URL
+from runner.campaign.campaign import Campaign
+from runner.campaign.earlier_times import NO_EARLIER_TIMES, EarlierTimes, earlier_times
 from runner.campaign.plan import Plan, make_plan
-from runner.cli.assessment_text import assessment_lines, closing_line, hypothesis_json
-from runner.cli.console import result_console, say, say_json
+from runner.cli.assessment_json import hypothesis_json
+from runner.cli.console import result_console, say, say_json, tell
 from runner.cli.opening import open_campaign, open_configs
-from runner.cli.options import BlocksOption, CampaignFile, ConfigsOption, JsonOption, SeedOption
-from runner.cli.plan_assessment import Assumptions, HypothesisPlan, assess_hypotheses
+from runner.cli.options import BlocksOption, CampaignFile, ConfigsOption, JsonOption, SeedOption, StoreOption
+from runner.evidence.assessment_words import assessment_lines, closing_line
+from runner.evidence.plan_assessment import Assumptions, HypothesisPlan, assess_hypotheses
 from runner.evidence.planner import ASSUMED_BEFORE_RATE
 from runner.evidence.wording import count_text, duration_text
 
@@ -22,6 +29,7 @@ def plan(
     configs: ConfigsOption = None,
     order_seed: SeedOption = None,
     blocks: BlocksOption = None,
+    store: StoreOption = DEFAULT_STORE_URL,
     icc: Annotated[
         float | None,
         typer.Option(
@@ -38,7 +46,9 @@ def plan(
     """Show arms, order, time, and what the plan can answer of its hypotheses; touches nothing."""
     assumptions = Assumptions(icc=icc, before_rate=before_rate, gpus=gpus)
     opened = open_campaign(file, open_configs(configs), order_seed=order_seed, blocks=blocks)
-    made = make_plan(opened.campaign, opened.stack)
+    made = make_plan(
+        opened.campaign, opened.stack, earlier=_earlier_times(opened.campaign, store)
+    )
     assessed = assess_hypotheses(made, opened.stack, assumptions=assumptions)
     if as_json:
         say_json(_plan_json(made, assessed))
@@ -48,6 +58,19 @@ def plan(
     console.print(_arms_table(made))
     for line in [*_closing_lines(made), *_hypothesis_lines(assessed)]:
         say(line)
+
+
+def _earlier_times(campaign: Campaign, store_url: str) -> EarlierTimes:
+    """None where there is no store yet; one that cannot be read is told and is no hindrance."""
+    try:
+        with open_store_read_only(store_url) as store, store.session() as session:
+            runs = earlier_runs(session.connection(), campaign.name, stack=campaign.stack)
+    except StoreMissingError:
+        return NO_EARLIER_TIMES
+    except StoreError as error:
+        tell(f"earlier runs are not counted on: {error}")
+        return NO_EARLIER_TIMES
+    return earlier_times(campaign, runs)
 
 
 def _plan_json(plan: Plan, assessed: Sequence[HypothesisPlan]) -> dict[str, Any]:
