@@ -5,9 +5,11 @@ It runs inside a transaction that the recorder opened, and decides nothing about
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, insert, select, update
+from sqlalchemy import Connection, Insert, Select, Table, Update, bindparam, insert, select, update
+from sqlalchemy.sql.dml import ReturningInsert
 from sqlmodel import SQLModel
 
 from db.errors import DuplicateSessionError, RowMissingError, RunClosedError
@@ -78,10 +80,7 @@ def write_session(connection: Connection, packed: PackedSession) -> StoredIds:
     """
     _count_in_run(connection, packed)
     _refuse_duplicate(connection, packed.session)
-    session = table_of(SessionRow)
-    inserted = connection.execute(
-        insert(session).returning(session.c.id), column_values(packed.session)
-    )
+    inserted = connection.execute(_session_insertion(), column_values(packed.session))
     session_id = int(inserted.scalar_one())
     turn_ids = _insert_turns(connection, packed, session_id) if packed.turns else ()
     return StoredIds(session_id, tuple(turn_ids))
@@ -136,13 +135,9 @@ def _raw_values(run_id: int, ended: EndedTurn) -> tuple[Mapping[str, Any], ...]:
 def _count_in_run(connection: Connection, packed: PackedSession) -> None:
     run = table_of(RunRow)
     run_id = packed.session.run_id
-    counter = run.c[f"n_{packed.session.outcome}"]
-    changed: dict[Any, Any] = {counter: counter + 1, run.c.n_ended: run.c.n_ended + 1}
-    if packed.progress_said is not None:
-        changed[run.c.progress_said] = packed.progress_said
-    counted = connection.execute(
-        update(run).where(run.c.id == run_id, run.c.state != RunState.DONE).values(changed)
-    )
+    said = packed.progress_said
+    values = {"counted_run": run_id} | ({} if said is None else {"said": said})
+    counted = connection.execute(_counting(packed.session.outcome, said is not None), values)
     if counted.rowcount == 1:
         if packed.is_capped:
             _flag_capped(connection, run_id)
@@ -158,11 +153,8 @@ def _count_in_run(connection: Connection, packed: PackedSession) -> None:
 
 def _refuse_duplicate(connection: Connection, row: SessionRow) -> None:
     """Nobody can come between this look and the insertion: the row of the run is locked."""
-    session = table_of(SessionRow)
-    query = select(session.c.id).where(
-        session.c.run_id == row.run_id, session.c.session_index == row.session_index
-    )
-    if connection.execute(query).first() is not None:
+    twin = {"of_run": row.run_id, "of_index": row.session_index}
+    if connection.execute(_twin_query(), twin).first() is not None:
         raise DuplicateSessionError(
             f"Run {format_id(IdKind.RUN, row.run_id)} already has a session "
             f"{row.session_index}; the second one was not recorded."
@@ -170,9 +162,8 @@ def _refuse_duplicate(connection: Connection, row: SessionRow) -> None:
 
 
 def _insert_turns(connection: Connection, packed: PackedSession, session_id: int) -> Sequence[int]:
-    turn = table_of(TurnRow)
     inserted = connection.execute(
-        insert(turn).returning(turn.c.id, sort_by_parameter_order=True),
+        _turn_insertion(),
         [{**column_values(row), "session_id": session_id} for row in packed.turns],
     )
     turn_ids = inserted.scalars().all()
@@ -181,7 +172,7 @@ def _insert_turns(connection: Connection, packed: PackedSession, session_id: int
         for turn_id, raws_of_turn in zip(turn_ids, packed.raws, strict=True)
         for raw in raws_of_turn
     ]
-    connection.execute(insert(table_of(RawRow)), raws)
+    connection.execute(_raw_insertion(), raws)
     return turn_ids
 
 
@@ -191,3 +182,42 @@ def _flag_capped(connection: Connection, run_id: int) -> None:
     if RunFlag.RECORD_CAPPED not in flags:
         flagged = [*flags, RunFlag.RECORD_CAPPED]
         connection.execute(update(run).where(run.c.id == run_id).values(flags=flagged))
+
+
+# The statements of every session, built once: building them takes longer than running them.
+
+
+@cache
+def _counting(outcome: str, says_progress: bool) -> Update:
+    run = table_of(RunRow)
+    counter = run.c[f"n_{outcome}"]
+    changed: dict[Any, Any] = {counter: counter + 1, run.c.n_ended: run.c.n_ended + 1}
+    if says_progress:
+        changed[run.c.progress_said] = bindparam("said")
+    is_open = (run.c.id == bindparam("counted_run"), run.c.state != RunState.DONE)
+    return update(run).where(*is_open).values(changed)
+
+
+@cache
+def _twin_query() -> Select[Any]:
+    session = table_of(SessionRow)
+    return select(session.c.id).where(
+        session.c.run_id == bindparam("of_run"), session.c.session_index == bindparam("of_index")
+    )
+
+
+@cache
+def _session_insertion() -> ReturningInsert[Any]:
+    session = table_of(SessionRow)
+    return insert(session).returning(session.c.id)
+
+
+@cache
+def _turn_insertion() -> ReturningInsert[Any]:
+    turn = table_of(TurnRow)
+    return insert(turn).returning(turn.c.id, sort_by_parameter_order=True)
+
+
+@cache
+def _raw_insertion() -> Insert:
+    return insert(table_of(RawRow))

@@ -12,6 +12,7 @@ from runner.cli.console import ExitStatus, say, tell
 from runner.cli.live_progress import plain_progress
 from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption, StoreOption
+from runner.event_loop import run_on_loop
 from runner.execute.stop_request import StopRequest, stopping_on_signals
 from runner.execute.watchdog import Watchdog, WatchdogPatience, guarded
 from runner.execute.worker import Worker
@@ -31,7 +32,7 @@ def worker(
         tell(f"worker on {opened.url}, configs {folder.path.resolve()}")
         stop = StopRequest()
         with guarded(stop, patience=WatchdogPatience(), said=tell) as watchdog:
-            finished = asyncio.run(_work(opened, folder, stop, watchdog, until_empty=until_empty))
+            finished = run_on_loop(_work(opened, folder, stop, watchdog, until_empty=until_empty))
     if not finished:
         raise typer.Exit(ExitStatus.INTERRUPTED)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from db.store import Store
 from runner.campaign.campaign import Campaign
 from runner.campaign.stack_file import Stack
+from runner.event_loop import run_on_loop
 from runner.execute.campaign_loop import CampaignEnd, run_campaign
 from runner.execute.heartbeat import heartbeat
 from runner.execute.progress import ProgressListener
@@ -35,7 +36,7 @@ def run_attended(
     """`said` hears of signals, and of a budget that is spent."""
     stop = StopRequest()
     with guarded(stop, patience=WatchdogPatience(budget_s=budget_s), said=said) as watchdog:
-        end = asyncio.run(_run(campaign, stack, store, progress, said, stop, watchdog))
+        end = run_on_loop(_run(campaign, stack, store, progress, said, stop, watchdog))
     return AttendedEnd(end, was_asked=stop.was_asked, budget_spent=watchdog.budget_spent)
 
 

@@ -6,7 +6,7 @@ means are others'. Failures are httpx's, so that any httpx client understands th
 
 import asyncio
 import select
-from typing import Final
+from typing import Final, cast
 
 import httpx
 
@@ -110,8 +110,7 @@ class HttpConnection(asyncio.Protocol):
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's derive from nothing
 
     def data_received(self, data: bytes) -> None:
         answer = self._answer

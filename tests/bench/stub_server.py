@@ -6,7 +6,10 @@ open stream each PACE_MS; with 0 it writes whole answers at once.
 
 import asyncio
 import json
+import random
 import sys
+
+from runner.sessions.word_list import read_word_list
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
@@ -17,8 +20,9 @@ def framed(data: str) -> bytes:
     return b"%x\r\n%b\r\n" % (len(event), event)
 
 
-def token_chunk() -> str:
-    choice = {"index": 0, "delta": {"content": " word"}, "logprobs": None, "finish_reason": None}
+def token_chunk(text: str | None = " word", finish_reason: str | None = None) -> str:
+    delta = {} if text is None else {"content": text}
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
     return json.dumps(
         {
             "id": "chatcmpl-0123456789abcdef0123456789abcdef",
@@ -54,7 +58,7 @@ class Stream(asyncio.Protocol):
         if self.pace_s:
             self.open_streams.add(self)
         else:
-            self._transport.write(TOKEN * self.chunks + DONE + END)
+            self._transport.write(b"".join(TOKENS[: self.chunks]) + DONE + END)
 
     def connection_lost(self, error: Exception | None) -> None:
         self.open_streams.discard(self)
@@ -62,14 +66,18 @@ class Stream(asyncio.Protocol):
     def step(self) -> None:
         self._left -= 1
         if self._left >= 0:
-            self._transport.write(TOKEN)
+            self._transport.write(TOKENS[self._left % len(TOKENS)])
         else:
             self._transport.write(DONE + END)
             self.open_streams.discard(self)
 
 
-TOKEN = framed(token_chunk())
-DONE = framed("[DONE]")
+WORDS = read_word_list()
+TOKENS = [
+    framed(token_chunk(f" {word}"))
+    for word in random.Random(1).choices((*WORDS.fillers, *WORDS.verbs, *WORDS.nouns), k=1000)
+]
+DONE = framed(token_chunk(None, "stop")) + framed("[DONE]")
 
 
 def _content_length(head: bytes) -> int:
