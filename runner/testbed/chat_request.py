@@ -93,8 +93,9 @@ def read_chat_request(body: bytes) -> ChatRequest:
     """Raises BadRequestError with one sentence that names what is wrong."""
     try:
         data = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadRequestError(f"The body is not JSON: {error}.") from error
+    _refuse_halves_of_characters(body, data)
     _expect(isinstance(data, dict), "The body must be a JSON object.", None)
     messages = data.get("messages")
     _expect(isinstance(messages, list) and bool(messages), "a non-empty list", "messages")
@@ -120,6 +121,18 @@ def read_chat_request(body: bytes) -> ChatRequest:
         model=_optional_text(data, "model"),
         bootstrap=_read_bootstrap(data),
     )
+
+
+def _refuse_halves_of_characters(body: bytes, data: Any) -> None:
+    """A lone surrogate, which only an escape can bring in, could not be sent back in an answer."""
+    if rb"\u" not in body:
+        return
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise BadRequestError(
+            "The body holds half of a surrogate pair, which is no character."
+        ) from error
 
 
 def _read_bootstrap(data: JsonObject) -> Bootstrap | None:

@@ -14,6 +14,7 @@ from runner.testbed.generation import CachedTokens
 from runner.testbed.tool_parser import ParsedCall
 
 DONE_EVENT = b"data: [DONE]\n\n"
+_ERROR_TYPES = {404: "NotFoundError"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def cached_tokens_extension(cached: CachedTokens) -> dict[str, Any]:
 
 
 def error_body(message: str, *, code: int, param: str | None = None) -> dict[str, Any]:
-    kind = "BadRequestError" if code < 500 else "InternalServerError"
+    kind = _ERROR_TYPES.get(code, "BadRequestError" if code < 500 else "InternalServerError")
     error = {"object": "error", "message": message, "type": kind, "param": param, "code": code}
     return {"error": error}
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import aiohttp
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -22,7 +23,7 @@ from starlette.types import ASGIApp
 
 from runner.testbed.relay import CHAT_PATH, Relay, Worker, unreachable
 from runner.testbed.router_metrics import RouterMetrics, labelled_exposition
-from runner.testbed.server import METRICS_TYPE
+from runner.testbed.server import METRICS_TYPE, no_such_page
 
 _ROOM_BITS = 63
 _NO_LIMIT = aiohttp.ClientTimeout(total=None, connect=10)
@@ -35,7 +36,7 @@ async def running_router(workers: tuple[Worker, Worker], model_name: str) -> Asy
     async with aiohttp.ClientSession(connector=connector, timeout=_NO_LIMIT) as session:
         router = Router(workers, session)
         await router.learn_bootstrap()
-        yield Starlette(routes=router.routes())
+        yield Starlette(routes=router.routes(), exception_handlers={HTTPException: no_such_page})
 
 
 class Router:
@@ -57,6 +58,7 @@ class Router:
         return [
             Route(CHAT_PATH, self._chat, methods=["POST"]),
             Route("/v1/models", self._pass_to_decode),
+            Route("/v1/models/{name:path}", self._pass_to_decode),
             Route("/model_info", self._pass_to_decode),
             Route("/get_model_info", self._pass_to_decode),
             Route("/v1/loads", self._loads),

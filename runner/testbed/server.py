@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from runner.testbed.chat_response import error_body
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.metrics import Registry
 
@@ -64,6 +66,9 @@ def build_app(
     async def models(_: Request) -> Response:
         return JSONResponse(model_list(options))
 
+    async def model(request: Request) -> Response:
+        return _model(options, request.path_params["name"])
+
     async def loads(request: Request) -> Response:
         names = request.query_params.get("include", "all")
         return JSONResponse(reports.loads(frozenset(names.split(","))))
@@ -81,6 +86,7 @@ def build_app(
         routes=[
             Route("/v1/chat/completions", chat, methods=["POST"]),
             Route("/v1/models", models),
+            Route("/v1/models/{name:path}", model),
             Route("/v1/loads", loads),
             Route("/health", health),
             Route("/health_generate", health),
@@ -91,19 +97,41 @@ def build_app(
             Route("/flush_cache", flush_cache, methods=["GET", "POST"]),
             Route("/abort_request", abort_request, methods=["POST"]),
             Route("/metrics", metrics),
-        ]
+        ],
+        exception_handlers={HTTPException: no_such_page},
     )
     return CountRequests(app, registry)
 
 
 def model_list(options: LaunchOptions) -> dict[str, Any]:
-    model = {
+    return {"object": "list", "data": [_model_card(options)]}
+
+
+def no_such_page(_: Request, error: Exception) -> Response:
+    """An unknown path or method, in the form that FastAPI, and so SGLang, gives it."""
+    assert isinstance(error, HTTPException)
+    return JSONResponse(
+        {"detail": error.detail}, status_code=error.status_code, headers=error.headers
+    )
+
+
+def _model(options: LaunchOptions, name: str) -> Response:
+    if name != options.served_model_name:
+        message = f"The model {name!r} does not exist: {options.served_model_name!r} is served."
+        return JSONResponse(error_body(message, code=404, param="model"), status_code=404)
+    return JSONResponse(_model_card(options))
+
+
+def _model_card(options: LaunchOptions) -> dict[str, Any]:
+    return {
         "id": options.served_model_name,
         "object": "model",
+        "created": 0,
         "owned_by": "testbed",
+        "root": options.served_model_name,
+        "parent": None,
         "max_model_len": options.context_length,
     }
-    return {"object": "list", "data": [model]}
 
 
 async def _flush(control: EngineControl, patience: str | None) -> Response:

@@ -51,7 +51,9 @@ class Tokenizer:
         if known is not None:
             return known
         fillers = self.vocabulary.filler_ids
-        return fillers.start + zlib.crc32(word.lower().encode()) % len(fillers)
+        return fillers.start + zlib.crc32(word.lower().encode("utf-8", "surrogatepass")) % len(
+            fillers
+        )
 
     def last_content_word(self, text: str) -> int | None:
         """The last content word of `text`, if it has one."""

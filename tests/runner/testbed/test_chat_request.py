@@ -44,10 +44,18 @@ def test_a_request_that_does_not_fit_is_refused_by_field(
     assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'"text"', b"\xff"])
+@pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'"text"', b"\xff", b"[" * 100_000])
 def test_a_body_that_is_no_json_object_is_refused(body: bytes) -> None:
     with pytest.raises(BadRequestError, match="JSON"):
         read_chat_request(body)
+
+
+def test_half_of_a_character_is_refused_and_a_whole_one_is_not() -> None:
+    whole = b'{"messages": [{"role": "user", "content": "\\ud83e\\udd96"}]}'
+
+    assert read_chat_request(whole).messages[0].text == "🦖"
+    with pytest.raises(BadRequestError, match="half of a surrogate pair"):
+        read_chat_request(whole.replace(b"\\udd96", b""))
 
 
 def test_past_calls_must_have_arguments_that_are_an_object() -> None:

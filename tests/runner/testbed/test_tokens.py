@@ -84,7 +84,7 @@ def test_a_stream_of_pieces_joins_to_the_whole_text(tokens: list[int]) -> None:
     assert "".join(map(detokenizer.piece, tokens)) == decode(VOCABULARY, tokens)
 
 
-@given(st.text(max_size=60))
+@given(st.text(st.characters(), max_size=60))  # halves of surrogate pairs among them
 def test_no_text_fails(text: str) -> None:
     for tokens in (
         TOKENIZER.encode(text),
