@@ -1,4 +1,4 @@
-"""Whether the load client kept up: event-loop lag, CPU time, and the time it was kept waiting.
+"""Whether the load client kept up: event-loop lag, CPU time, collector pauses, time kept waiting.
 
 A saturated client is our own fault and invalidates its run. A starved one was not let run by the
 machine: its times are not to be trusted, its counts are. `assess` states both rules.
@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+from runner.sessions.client_pauses import CollectorPauses, DispatchProbe
 
 LAG_LIMIT_S = 0.050
 CPU_SHARE_LIMIT = 0.70  # of one core
@@ -36,7 +38,11 @@ class HealthSample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClientHealth:
-    """`own_lag` is lag that the machine does not explain; shares are of one core or of the time."""
+    """`own_lag` is lag that the machine does not explain; shares are of one core or of the time.
+
+    `dispatch` is the delay with which the loop does what a thread asks of it; `gc` are the pauses
+    of the garbage collector. `reasons` say in words why it is saturated or starved.
+    """
 
     samples: int
     lag_p50_s: float
@@ -48,9 +54,15 @@ class ClientHealth:
     most_in_flight: int
     saturated: bool
     starved: bool
+    dispatch_p50_s: float = 0.0
+    dispatch_p99_s: float = 0.0
+    gc_collections: int = 0
+    gc_longest_s: float = 0.0
+    gc_share: float = 0.0
+    reasons: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, float | int | bool]:
-        return asdict(self)
+    def to_json(self) -> dict[str, float | int | bool | str]:
+        return {**asdict(self), "reasons": "; ".join(self.reasons) or "nothing held it up"}
 
 
 class InFlight(Protocol):
@@ -58,11 +70,18 @@ class InFlight(Protocol):
     def most_in_flight(self) -> int: ...
 
 
-def assess(samples: Sequence[HealthSample], *, most_in_flight: int) -> ClientHealth:
+def assess(
+    samples: Sequence[HealthSample],
+    *,
+    most_in_flight: int,
+    dispatch_s: Sequence[float] = (),
+    gc_pauses_s: Sequence[float] = (),
+) -> ClientHealth:
     """Saturated: more than 1 % of the naps, and at least three, were late by over 50 ms of our own
-    making, or the process used over 70 % of a core throughout any five seconds. Late naps are not
-    called our own where the machine kept us waiting for over a fifth of the time: a thread of ours
-    that it stopped while it held the interpreter looks like our own lag.
+    making, or as many threads waited so long for the loop, or the process used over 70 % of a core
+    throughout any five seconds. Lateness is not called our own where the machine kept us waiting
+    for over a fifth of the time: a thread of ours that it stopped while it held the interpreter
+    looks like our own lag.
     Starved: the same naps were late, whoever was the cause.
     """
     wall_s = sum(sample.wall_s for sample in samples) or 1.0
@@ -71,6 +90,18 @@ def assess(samples: Sequence[HealthSample], *, most_in_flight: int) -> ClientHea
     busiest = _busiest_cpu_share(samples)
     kept_waiting_share = sum(sample.kept_waiting_s for sample in samples) / wall_s
     is_ours = kept_waiting_share <= _KEPT_WAITING_LIMIT
+    is_lagging = is_ours and _is_late(own_lags)
+    # A machine that keeps the loop's thread waiting delays its answers by the same time.
+    is_deaf = is_ours and not _is_late(lags) and _is_late(dispatch_s)
+    starved = _is_late(lags)
+    gc_s = sum(gc_pauses_s)
+    reasons = _reasons(
+        own_lag_s=_percentile(own_lags, 0.99) if is_lagging else None,
+        dispatch_s=_percentile(dispatch_s, 0.99) if is_deaf else None,
+        busiest=busiest if busiest > CPU_SHARE_LIMIT else None,
+        kept_waiting_share=kept_waiting_share if starved and not is_lagging else None,
+        gc_longest_s=max(gc_pauses_s, default=0.0),
+    )
     return ClientHealth(
         samples=len(samples),
         lag_p50_s=_percentile(lags, 0.50),
@@ -80,9 +111,43 @@ def assess(samples: Sequence[HealthSample], *, most_in_flight: int) -> ClientHea
         cpu_share_busiest=busiest,
         kept_waiting_share=kept_waiting_share,
         most_in_flight=most_in_flight,
-        saturated=(is_ours and _is_late(own_lags)) or busiest > CPU_SHARE_LIMIT,
-        starved=_is_late(lags),
+        saturated=is_lagging or is_deaf or busiest > CPU_SHARE_LIMIT,
+        starved=starved,
+        dispatch_p50_s=_percentile(dispatch_s, 0.50),
+        dispatch_p99_s=_percentile(dispatch_s, 0.99),
+        gc_collections=len(gc_pauses_s),
+        gc_longest_s=max(gc_pauses_s, default=0.0),
+        gc_share=gc_s / wall_s,
+        reasons=reasons,
     )
+
+
+def _reasons(
+    *,
+    own_lag_s: float | None,
+    dispatch_s: float | None,
+    busiest: float | None,
+    kept_waiting_share: float | None,
+    gc_longest_s: float,
+) -> tuple[str, ...]:
+    """One for each that is not None."""
+    said: list[str] = []
+    if own_lag_s is not None:
+        late = f"one in a hundred naps of its event loop was late by {_ms(own_lag_s)}"
+        if gc_longest_s >= LAG_LIMIT_S:
+            late += f"; its garbage collector paused it for up to {_ms(gc_longest_s)}"
+        said.append(late)
+    if dispatch_s is not None:
+        said.append(f"one in a hundred requests to its event loop waited for {_ms(dispatch_s)}")
+    if busiest is not None:
+        said.append(f"it used {busiest:.0%} of a core for five seconds or longer")
+    if kept_waiting_share is not None:
+        said.append(f"the machine kept it waiting for {kept_waiting_share:.0%} of the time")
+    return tuple(said)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.0f} ms"
 
 
 class HealthWatch:
@@ -91,15 +156,23 @@ class HealthWatch:
     def __init__(self, in_flight: InFlight) -> None:
         self._in_flight = in_flight
         self._samples: list[HealthSample] = []
+        self._collector = CollectorPauses()
+        self._dispatch = DispatchProbe()
 
     def health(self) -> ClientHealth:
-        return assess(self._samples, most_in_flight=self._in_flight.most_in_flight)
+        return assess(
+            self._samples,
+            most_in_flight=self._in_flight.most_in_flight,
+            dispatch_s=self._dispatch.delays_s,
+            gc_pauses_s=self._collector.pauses_s,
+        )
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
         task = asyncio.create_task(self._sample(), name="client health")
         try:
-            yield
+            with self._collector.watching(), self._dispatch.watching():
+                yield
         finally:
             task.cancel()
             await asyncio.wait([task])

@@ -85,3 +85,35 @@ def test_the_watch_samples_while_it_is_open_only() -> None:
 
     assert health.samples == 10
     assert health.most_in_flight == 7
+
+
+def test_a_loop_that_hears_its_threads_late_is_saturated_though_its_naps_were_on_time() -> None:
+    health = assess([CALM] * 100, most_in_flight=1, dispatch_s=[0.001] * 90 + [0.2] * 10)
+
+    assert health.saturated
+    assert health.reasons == ("one in a hundred requests to its event loop waited for 200 ms",)
+
+
+def test_a_pause_of_the_collector_is_named_as_the_cause() -> None:
+    health = assess(
+        [CALM] * 90 + [LATE_BY_OWN_WORK] * 10, most_in_flight=1, gc_pauses_s=[0.002, 0.075]
+    )
+
+    assert (health.gc_collections, health.gc_longest_s) == (2, 0.075)
+    assert health.reasons == (
+        "one in a hundred naps of its event loop was late by 80 ms; "
+        "its garbage collector paused it for up to 75 ms",
+    )
+
+
+def test_a_starved_client_blames_the_machine_and_not_itself() -> None:
+    late = CALM._replace(wall_s=0.4, lag_s=0.3, kept_waiting_s=0.24)
+
+    health = assess([late] * 50, most_in_flight=1, dispatch_s=[0.3] * 50)
+
+    assert (health.saturated, health.starved) == (False, True)
+    assert health.reasons == ("the machine kept it waiting for 60% of the time",)
+
+
+def test_a_calm_client_gives_no_reason() -> None:
+    assert assess([CALM] * 100, most_in_flight=1, dispatch_s=[0.001] * 100).reasons == ()
