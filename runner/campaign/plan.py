@@ -4,11 +4,12 @@ An estimate is arithmetic on stated assumptions; it knows no store. Earlier runs
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from runner.campaign.campaign import Arm, Campaign, PlannedRun, RestartPolicy, Workload
 from runner.campaign.carried_over import carried_over
+from runner.campaign.earlier_times import NO_EARLIER_TIMES, EarlierTimes
 from runner.campaign.matrix import expand_arms
 from runner.campaign.schedule import schedule_runs
 from runner.campaign.stack_file import Stack
@@ -55,13 +56,15 @@ def make_plan(
     stack: Stack,
     *,
     costs: CostAssumptions | None = None,
-    measured_s: Mapping[str, float] | None = None,
+    earlier: EarlierTimes = NO_EARLIER_TIMES,
 ) -> Plan:
-    """`measured_s`: name of the arm -> seconds for which an earlier run of it drove sessions."""
+    """`earlier`: what runs that were played before say about the time."""
     costs = costs or CostAssumptions()
+    if earlier.launch_s is not None:
+        costs = replace(costs, launch_s=earlier.launch_s)
     arms = expand_arms(campaign)
     runs = schedule_runs(campaign, arms, stack=stack)
-    estimates = {arm.name: _estimate(arm, campaign, costs, measured_s or {}) for arm in arms}
+    estimates = {arm.name: _estimate(arm, campaign, costs, earlier.driving_s) for arm in arms}
     launches = count_launches(campaign, stack, runs)
     driving_s = sum(estimates[run.arm.name].driving_s for run in runs)
     return Plan(
@@ -109,7 +112,7 @@ def _stated(
 ) -> tuple[str, ...]:
     measured = sum(estimate.is_measured for estimate in estimates.values())
     stated = [
-        f"{costs.launch_s:g} s for a start of the servers, proof of the arm and warm-up",
+        f"{costs.launch_s:.3g} s for a start of the servers, proof of the arm and warm-up",
         f"{costs.settle_s:g} s for the servers to drain after a run",
     ]
     if measured < len(estimates):

@@ -17,7 +17,14 @@ from runner.campaign.plan import Plan, make_plan
 from runner.cli.assessment_json import hypothesis_json
 from runner.cli.console import result_console, say, say_json, tell
 from runner.cli.opening import open_campaign, open_configs
-from runner.cli.options import BlocksOption, CampaignFile, ConfigsOption, JsonOption, SeedOption, StoreOption
+from runner.cli.options import (
+    BlocksOption,
+    CampaignFile,
+    ConfigsOption,
+    JsonOption,
+    SeedOption,
+    StoreOption,
+)
 from runner.evidence.assessment_words import assessment_lines, closing_line
 from runner.evidence.plan_assessment import Assumptions, HypothesisPlan, assess_hypotheses
 from runner.evidence.planner import ASSUMED_BEFORE_RATE
@@ -46,9 +53,7 @@ def plan(
     """Show arms, order, time, and what the plan can answer of its hypotheses; touches nothing."""
     assumptions = Assumptions(icc=icc, before_rate=before_rate, gpus=gpus)
     opened = open_campaign(file, open_configs(configs), order_seed=order_seed, blocks=blocks)
-    made = make_plan(
-        opened.campaign, opened.stack, earlier=_earlier_times(opened.campaign, store)
-    )
+    made = make_plan(opened.campaign, opened.stack, earlier=_earlier_times(opened.campaign, store))
     assessed = assess_hypotheses(made, opened.stack, assumptions=assumptions)
     if as_json:
         say_json(_plan_json(made, assessed))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from runner.campaign.earlier_times import EarlierTimes
 from runner.campaign.plan import CostAssumptions, count_launches, make_plan
 from tests.runner.campaign.files import CAMPAIGN, STACK, campaign, spoiled, stack
 
@@ -39,7 +40,7 @@ def test_slow_tools_cost_their_mean() -> None:
 def test_an_earlier_run_counts_for_more_than_an_assumption() -> None:
     name = "fp8 · on · fp8-sized · C=80"
 
-    plan = make_plan(campaign(), stack(), costs=COSTS, measured_s={name: 30.0})
+    plan = make_plan(campaign(), stack(), costs=COSTS, earlier=EarlierTimes({name: 30.0}, None))
 
     assert plan.estimates[name].driving_s == 30.0
     assert [each for each, estimate in plan.estimates.items() if estimate.is_measured] == [name]
