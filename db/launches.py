@@ -47,6 +47,21 @@ def launch_ended(store: Store, launch_id: int, *, reason: str) -> None:
             launch.end_reason = reason
 
 
+def end_abandoned_launches(store: Store, stack: str, *, reason: str) -> int:
+    """Note the end of all launches of a stack that have none; how many there were.
+
+    For whoever has just taken the stack: nobody else drives it, so that none of them runs.
+    """
+    with store.write() as session:
+        abandoned = session.exec(
+            select(LaunchRow).where(LaunchRow.stack == stack, col(LaunchRow.ended_at_us).is_(None))
+        ).all()
+        for launch in abandoned:
+            launch.ended_at_us = store.clock.utc_us()
+            launch.end_reason = reason
+        return len(abandoned)
+
+
 def add_fingerprint(
     store: Store, launch_id: int, *, service: str, facts: Mapping[str, Any]
 ) -> FingerprintRow:

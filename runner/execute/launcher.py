@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from db.launches import add_fingerprint, launch_ended, launch_ready, record_launch
+from db.launches import add_fingerprint, end_abandoned_launches, launch_ended, launch_ready, record_launch
 from db.stack_lease import Holder, note_found, note_processes, release_stack, renew_stack
 from db.store import Store
 from runner.campaign.campaign import Levels, RestartPolicy
@@ -77,6 +77,12 @@ class Launcher:
         be brought back.
         """
         taken = await take_over(self._store, self._stack.name, self._holder, self._machine)
+        await off_loop(
+            end_abandoned_launches,
+            self._store,
+            self._stack.name,
+            reason="whoever had started it was killed",
+        )
         if taken.failures:
             raise StackControlError(
                 f"{'; '.join(taken.failures)}. Mend that, or see `decisive stack restore "

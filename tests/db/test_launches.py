@@ -3,6 +3,7 @@ import pytest
 from db.errors import RowMissingError
 from db.launches import (
     add_fingerprint,
+    end_abandoned_launches,
     fingerprints_of,
     launch_ended,
     launch_ready,
@@ -49,6 +50,23 @@ def test_a_launch_notes_its_start_readiness_and_first_end(
     assert launch.ended_at_us == START_US + 7 * SECOND_US
     assert launch.end_reason == "server died"
     assert launch.commands["server"][-1] == "serve"
+
+
+def test_launches_that_nobody_ended_are_ended_by_whoever_takes_their_stack(
+    store: Store, clock: FakeClock
+) -> None:
+    campaign_id = stored_id(stored_campaign(store).campaign)
+    ended, open_one, elsewhere = (
+        stored_id(record_launch(store, campaign_id, stack=stack, commands={}, process_ids={}))
+        for stack in ("testbed", "testbed", "other")
+    )
+    launch_ended(store, ended, reason="another arm is due")
+    clock.advance_s(5)
+
+    assert end_abandoned_launches(store, "testbed", reason="killed") == 1
+
+    reasons = [stored(store, number).end_reason for number in (ended, open_one, elsewhere)]
+    assert reasons == ["another arm is due", "killed", None]
 
 
 def test_fingerprints_are_kept_in_the_order_in_which_they_were_taken(
