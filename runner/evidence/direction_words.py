@@ -34,22 +34,23 @@ def direction_sentence(
         worst = after.corrupt + after.silent
         counts = f"{of_text(worst, after.sessions)} v {of_text(before.corrupt, before.sessions)}"
         silent = ", with every silent session counted as corrupt" if after.silent else ""
-        shown = _shown(comparison, rule=rule, lower=True)
-        return f"Corruption was lower ({counts}; {shown}){silent}.{_fragile(comparison)}"
+        shown = _shown(comparison, decision, rule=rule, lower=True)
+        fragile = _fragile(comparison, decision, rule=rule)
+        return f"Corruption was lower ({counts}; {shown}){silent}.{fragile}"
     if decision.direction is Direction.HIGHER:
         worst = before.corrupt + before.silent
         counts = f"{of_text(after.corrupt, after.sessions)} v {of_text(worst, before.sessions)}"
         is_silent = after.silent + before.silent > 0
         silent = ", even counting every silent session in the change's favour" if is_silent else ""
-        shown = _shown(comparison, rule=rule, lower=False)
-        return (
-            f"Corruption was higher after the change ({counts}; {shown}){silent}."
-            f"{_fragile(comparison)}"
-        )
+        shown = _shown(comparison, decision, rule=rule, lower=False)
+        fragile = _fragile(comparison, decision, rule=rule)
+        return f"Corruption was higher after the change ({counts}; {shown}){silent}.{fragile}"
     return _unclear(comparison, decision, rule=rule, to_reproduce=sessions_to_reproduce)
 
 
-def _shown(comparison: ArmComparison, *, rule: DecisionRule, lower: bool) -> str:
+def _shown(
+    comparison: ArmComparison, decision: Decision, *, rule: DecisionRule, lower: bool
+) -> str:
     """The strength of the claim; an interval of the difference where runs repeat."""
     if rule.ending is Ending.DECIDED:
         return e_text(direction_e_values(comparison, rule=rule)[0 if lower else 1])
@@ -57,6 +58,8 @@ def _shown(comparison: ArmComparison, *, rule: DecisionRule, lower: bool) -> str
     if rule.ending is Ending.TWO_LOOKS:
         both = direction_p(comparison, rule=rule)
         p = f"{p_text(both.lower if lower else both.higher)} over both planned looks"
+    if decision.adjusted is not None:
+        p += f", adjusted {p_text(decision.adjusted.lower if lower else decision.adjusted.higher)}"
     if comparison.tipping is not None:
         return f"{p} at ICC {rho_text(comparison.rho)}"
     after, before = comparison.after, comparison.before
@@ -71,8 +74,8 @@ def _shown(comparison: ArmComparison, *, rule: DecisionRule, lower: bool) -> str
     return text if excludes_zero else f"{text}; the interval alone does not exclude zero"
 
 
-def _fragile(comparison: ArmComparison) -> str:
-    if comparison.tipping is None:
+def _fragile(comparison: ArmComparison, decision: Decision, *, rule: DecisionRule) -> str:
+    if comparison.tipping is None or not _is_one_test(decision, rule):
         return ""
     return (
         f" Above an ICC of {rho_text(comparison.tipping)} it would not show; runs repeated in both "
@@ -108,11 +111,20 @@ def _unclear(
         p = direction_p(comparison, rule=rule)
         lower, higher = p.lower, p.higher
         strength = f"{p_text(lower)} for fewer, {p_text(higher)} for more"
-    return f"No change shown: {rates} corrupt ({strength}).{_single_run(comparison)}"
+    if decision.adjusted is not None:
+        lower, higher = decision.adjusted.lower, decision.adjusted.higher
+        strength += f"; adjusted {p_text(lower)} and {p_text(higher)}"
+    single = _single_run(comparison, decision, rule=rule)
+    return f"No change shown: {rates} corrupt ({strength}).{single}"
 
 
-def _single_run(comparison: ArmComparison) -> str:
-    if comparison.tipping is None:
+def _is_one_test(decision: Decision, rule: DecisionRule) -> bool:
+    """Whether one unadjusted test decided, to which alone the tipping correlation belongs."""
+    return rule.ending not in (Ending.DECIDED, Ending.TWO_LOOKS) and decision.adjusted is None
+
+
+def _single_run(comparison: ArmComparison, decision: Decision, *, rule: DecisionRule) -> str:
+    if comparison.tipping is None or not _is_one_test(decision, rule):
         return ""
     return (
         " It would show only if the sessions of a run are nearly independent (tipping ICC "

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from runner.evidence.boschloo import Counted, boschloo_less
-from runner.evidence.run_rate_test import Cluster, run_rate_less
+from runner.evidence.boschloo import Counted, boschloo_less, large_sample_less
+from runner.evidence.run_rate_test import Cluster, run_rate_less, run_rates_vary
 
 RUNS_TO_COMPARE_RATES = 2
 RUNS_FOR_RATES_ALONE = 6
@@ -38,11 +38,18 @@ def lower_rate(first: Sequence[Cluster], second: Sequence[Cluster], *, rho: floa
     if method is LowerRateMethod.NOTHING_TO_TEST:
         return LowerRate(1.0, method)
     if method is LowerRateMethod.RUN_RATES:
-        return LowerRate(run_rate_less(first, second), method)
+        return LowerRate(_by_run_rates(first, second), method)
     if method is LowerRateMethod.CORRELATED_SESSIONS:
         return LowerRate(boschloo_less(counted(first), counted(second), rho=rho), method)
     exact = boschloo_less(counted(first), counted(second))
     return LowerRate(max(exact, run_rate_less(first, second)), method)
+
+
+def _by_run_rates(first: Sequence[Cluster], second: Sequence[Cluster]) -> float:
+    """Runs that are all alike leave Student without a variance: then their sessions bound p."""
+    if run_rates_vary(first, second):
+        return run_rate_less(first, second)
+    return large_sample_less(counted(first), counted(second), rho=0.0)
 
 
 def method_for(runs_first: int, runs_second: int) -> LowerRateMethod:

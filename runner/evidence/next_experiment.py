@@ -57,7 +57,8 @@ def repair_experiment(
 ) -> Experiment:
     """Where the comparison itself does not hold: put it right and run what is missing."""
     runs = missing_after + missing_before
-    rerun = f", then run the {counted_text(runs, 'run')} that are missing" if runs else ""
+    verb = "is" if runs == 1 else "are"
+    rerun = f", then run the {counted_text(runs, 'run')} that {verb} missing" if runs else ""
     return Experiment(
         kind=ExperimentKind.REPAIR_COMPARISON,
         text=f"Put right: {'; '.join(doubts)}{rerun}.",
@@ -145,12 +146,11 @@ def _experiments(
 
 def _find_silence(comparison: ArmComparison, *, wedged: bool) -> Experiment:
     what = "what wedged the server" if wedged else "why sessions fell silent"
+    silent = counted_text(comparison.after.silent, "silent session")
+    beside = f" and the first of the {silent}" if comparison.after.silent else ""
     return Experiment(
         kind=ExperimentKind.FIND_SILENCE,
-        text=(
-            f"Find {what}: the first incident and the first of the "
-            f"{counted_text(comparison.after.silent, 'silent session')}, by time."
-        ),
+        text=f"Find {what}: the first incident{beside}, by time.",
     )
 
 

@@ -37,6 +37,12 @@ def run_rate_less(first: Sequence[Cluster], second: Sequence[Cluster]) -> float:
     return float(student_t.cdf(gap / sqrt(variance * (1 / len(a) + 1 / len(b))), freedom))
 
 
+def run_rates_vary(first: Sequence[Cluster], second: Sequence[Cluster]) -> bool:
+    """Whether there is any variance between the runs of an arm to compare with."""
+    a, b = _scaled_rates(first), _scaled_rates(second)
+    return _squares(a) + _squares(b) >= _NO_VARIANCE * (len(a) + len(b) - 2)
+
+
 def arcsine_rate(k: int, n: int) -> float:
     """The variance-stabilised rate of Anscombe (Biometrika 35, 1948), in radians."""
     return asin(sqrt((k + 0.375) / (n + 0.75)))

@@ -45,7 +45,7 @@ def uncompared_arms(
         is_refuted=is_refuted,
         answers=_answers(prediction, criteria, doubts, is_refuted=is_refuted),
         reasons=(*(failed_reason(result) for result in failed if is_refuted), *doubts),
-        caveats=(Caveat(CaveatKind.INTERIM, "Interim: runs are open."),) if is_interim else (),
+        caveats=_interim(arm, versus) if is_interim else (),
         experiment=repair_experiment(
             [doubt.text for doubt in doubts],
             missing_after=arm.missing,
@@ -54,6 +54,12 @@ def uncompared_arms(
             setting=setting,
         ),
     )
+
+
+def _interim(arm: ArmEvidence, versus: ArmEvidence) -> tuple[Caveat, ...]:
+    if not arm.missing and not versus.missing:
+        return ()
+    return (Caveat(CaveatKind.INTERIM, "Interim: runs are open."),)
 
 
 def _answers(
@@ -75,6 +81,6 @@ def _answers(
             availability=unclear,
         )
     is_failed = any(result.state is CriterionState.FAILED for result in criteria)
-    seen = f" All the same, {violations_text(criteria)}." if is_failed else ""
+    seen = f" Even so, {violations_text(criteria)}." if is_failed else ""
     opening = f'Nothing can be said of the prediction "{prediction}": {why}.{seen}'
     return Answers(opening, unclear, unclear, unclear)

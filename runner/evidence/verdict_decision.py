@@ -46,11 +46,14 @@ class ReasonCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """`adjusted`: the p-values of direction that decided, where other hypotheses raised them."""
+
     elimination: Elimination
     direction: Direction
     availability: Availability
     headline: Headline
     codes: tuple[ReasonCode, ...]
+    adjusted: DirectionP | None = None
 
 
 def decide(
@@ -79,6 +82,7 @@ def decide(
             *direction_codes,
             *([ReasonCode.SILENCE_ROSE] if worse else []),
         ),
+        adjusted=None if adjusted == direction_p(comparison, rule=rule) else adjusted,
     )
 
 

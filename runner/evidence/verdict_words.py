@@ -172,10 +172,8 @@ def _elimination(matter: Matter) -> str:
             f"up to {share_text(limits.used)}, and at most {share_text(limits.evidence_only)} only "
             "if silence has nothing to do with corruption."
         )
-    return (
-        f"{of_text(after.corrupt, after.evidence)} excludes only rates above "
-        f"{share_text(limits.used)}{_needed(matter)}."
-    )
+    above = f"only rates above {share_text(limits.used)}" if limits.used < 1.0 else "no rate"
+    return f"{of_text(after.corrupt, after.evidence)} excludes {above}{_needed(matter)}."
 
 
 def _needed(matter: Matter) -> str:

@@ -10,6 +10,7 @@ from runner.evidence.given_numbers import read_json
 DATA = Path(__file__).resolve().parents[2] / "data"
 CASES = DATA / "cases"
 SENTENCES = DATA / "evidence" / "verdict_sentences.txt"
+TEMPLATES = DATA / "evidence" / "sentence_templates.txt"
 
 
 @lru_cache

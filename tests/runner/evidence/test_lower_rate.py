@@ -3,7 +3,7 @@ import warnings
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import boschloo_exact, ttest_ind
+from scipy.stats import boschloo_exact, fisher_exact, ttest_ind
 
 from runner.evidence.boschloo import Counted, boschloo_less
 from runner.evidence.lower_rate import LowerRateMethod, lower_rate
@@ -82,3 +82,24 @@ def test_both_directions_are_never_claimed_at_once(
 def test_run_rates_need_two_runs() -> None:
     with pytest.raises(ValueError, match="two runs"):
         run_rate_less([Cluster(0, 80)], BEFORE)
+
+
+def test_six_runs_that_are_all_alike_leave_no_more_certainty_than_their_sessions() -> None:
+    one, none = [Cluster(1, 80)] * 6, [Cluster(0, 80)] * 6
+
+    right = fisher_exact([[0, 480], [6, 474]], alternative="less").pvalue
+    assert lower_rate(none, one, rho=0.02).p == pytest.approx(right) == pytest.approx(0.01538, 1e-3)
+    assert lower_rate(one, none, rho=0.02).p == 1.0
+    assert lower_rate(none, none, rho=0.02).p == 1.0
+
+
+def test_six_runs_that_differ_by_one_session_are_told_apart_by_their_rates_alone() -> None:
+    first, second = (
+        [Cluster(k, 80) for k in (0, 0, 0, 0, 0, 1)],
+        [Cluster(k, 80) for k in (1, 1, 1, 1, 1, 2)],
+    )
+    scaled = [[arcsine_rate(*c) for c in each] for each in (first, second)]
+
+    assert lower_rate(first, second, rho=0.02).p == pytest.approx(
+        ttest_ind(*scaled, alternative="less").pvalue
+    )

@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 
 from db.vocabulary import Direction, Elimination, Headline
 from runner.evidence.arm_comparison import compare_arms
+from runner.evidence.campaign_verdict import judge_campaign
 from runner.evidence.claim_guard import unlicensed_claims
 from runner.evidence.clean_surplus import compare_without_surplus
-from runner.evidence.decision_rule import DecisionRule
+from runner.evidence.comparison_setting import ComparisonSetting
+from runner.evidence.decision_rule import ClaimKind, DecisionRule, Ending
 from runner.evidence.lower_rate import method_for
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.evidence.verdict_text import verdict_lines
-from tests.runner.evidence.verdicts import Run, arm_of, verdict_of
+from tests.runner.evidence.verdicts import Run, arm_of, question_of, verdict_of
 
 SIZES = st.sampled_from([20, 40, 80])
 
@@ -60,14 +62,44 @@ def test_a_corrupt_session_or_a_wedge_never_confirms_what_was_predicted_to_be_ze
         assert verdict.headline in (Headline.INCONCLUSIVE, Headline.REFUTED, Headline.WORSE)
 
 
-@settings(deadline=None, max_examples=30)
-@given(runs(), runs(), st.sampled_from([0, 0, 2, None]), st.booleans())
+rules = st.builds(
+    DecisionRule,
+    is_registered=st.booleans(),
+    ending=st.sampled_from(Ending),
+    claim=st.sampled_from(ClaimKind),
+    predicted_rate=st.sampled_from([None, 0.01, 0.2]),
+    p_max=st.sampled_from([0.0, 0.01, 0.05, 0.2, 1.0]),
+    background=st.sampled_from([0.0, 0.0, 0.05]),
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    runs(),
+    runs(),
+    st.sampled_from([0, 0, 2, None]),
+    rules,
+    st.sampled_from(["corrupt == 0 and wedges == 0", "corrupt <= 40", "wedges == 0", "leak == 3"]),
+    st.sampled_from([1, 3]),
+    st.booleans(),
+)
 def test_no_line_of_any_verdict_claims_what_its_answers_do_not_license(
-    after: list[Run], before: list[Run], wedges: int | None, is_registered: bool
+    after: list[Run],
+    before: list[Run],
+    wedges: int | None,
+    rule: DecisionRule,
+    predict: str,
+    hypotheses: int,
+    ended_by_rule: bool,
 ) -> None:
-    verdict = verdict_of(
-        arm_of(after, wedges=wedges), before, rule=DecisionRule(is_registered=is_registered)
+    question = question_of(
+        arm_of(after, wedges=wedges),
+        before,
+        predict=predict,
+        rule=rule,
+        setting=ComparisonSetting(ended_by_rule=ended_by_rule, scope="C=80"),
     )
+    verdict = judge_campaign({str(i): question for i in range(hypotheses)})["0"]
 
     for line in verdict_lines(verdict):
         claims = unlicensed_claims(
