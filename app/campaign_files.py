@@ -7,9 +7,11 @@ from pathlib import Path
 
 from app.errors import NoConfigsError
 from app.settings import read_settings
+from db.reads.earlier_runs import EarlierRun
 from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import load_campaign
 from runner.campaign.config_folder import ConfigFolder, find_config_folder
+from runner.campaign.earlier_times import earlier_times
 from runner.campaign.file_shape import LevelValue
 from runner.campaign.narrowing import narrow_campaign
 from runner.campaign.plan import Plan, make_plan
@@ -25,6 +27,24 @@ class OfferedFile:
     campaign: Campaign | None
     stack: Stack | None
     problem: str = ""
+
+    @property
+    def known_campaign(self) -> Campaign:
+        """Raises NoConfigsError with the reason where the file cannot be run."""
+        if self.campaign is None:
+            raise NoConfigsError(self.problem)
+        return self.campaign
+
+    @property
+    def known_stack(self) -> Stack:
+        """Raises NoConfigsError with the reason where the file cannot be run."""
+        if self.stack is None:
+            raise NoConfigsError(self.problem)
+        return self.stack
+
+    @property
+    def stack_name(self) -> str:
+        return self.known_campaign.stack
 
 
 def config_folder() -> ConfigFolder:
@@ -60,12 +80,17 @@ def plan_of(
     levels: Mapping[str, Sequence[LevelValue]],
     *,
     order_seed: int | None,
+    blocks: int | None = None,
+    earlier: Sequence[EarlierRun] = (),
 ) -> Plan:
-    """What would be run with these levels. Raises NoConfigsError with the reason if nothing can."""
-    if offered.campaign is None or offered.stack is None:
-        raise NoConfigsError(offered.problem)
+    """What would be run with these levels, and how long it takes by the `earlier` runs.
+
+    Raises NoConfigsError with the reason if nothing can be run.
+    """
     try:
-        narrowed = narrow_campaign(offered.campaign, levels, order_seed=order_seed)
-        return make_plan(narrowed, offered.stack)
+        narrowed = narrow_campaign(
+            offered.known_campaign, levels, order_seed=order_seed, blocks=blocks
+        )
+        return make_plan(narrowed, offered.known_stack, earlier=earlier_times(narrowed, earlier))
     except RunnerError as error:
         raise NoConfigsError(str(error)) from error

@@ -14,18 +14,26 @@ import streamlit as st
 from sqlalchemy import Connection
 
 from app import records
+from app.campaign_files import OfferedFile
 from app.errors import NoStoreError, UnreadableStoreError
 from app.settings import read_settings
 from db.errors import StoreError, StoreMissingError
 from db.identifiers import IdKind
 from db.reads import campaigns, observations, sessions, work
+from db.reads import earlier_runs as earlier
 from db.reads.campaigns import JudgementFacts, NoteFacts
+from db.reads.earlier_runs import EarlierRun
 from db.reads.observations import LogEventFacts
 from db.reads.runs import RunCounts
 from db.reads.sessions import FailingDialogue, Neighbours, SessionFacts, TwinFacts, Waited
-from db.reads.work import StackLeaseFacts
+from db.reads.work import LaunchRequestFacts, StackLeaseFacts
 from db.store import Store, open_store_read_only
 from db.store_url import parse_store_url
+from runner.campaign.definition import definition_key
+from runner.campaign.plan import Plan
+from runner.campaign.stack_file import Stack
+from runner.evidence.assessment_words import assessment_lines, closing_line
+from runner.evidence.plan_assessment import Assumptions, assess_hypotheses
 from runner.report.campaign_report import campaign_report
 from runner.report.markdown import to_markdown
 from runner.report.stored_record import campaign_record
@@ -53,8 +61,39 @@ def board(campaign_id: int) -> records.Board:
     return _read(records.read_board, campaign_id)
 
 
+def earlier_runs(campaign_name: str, *, stack: str) -> list[EarlierRun]:
+    """None where there is no store yet."""
+    try:
+        return _read(earlier.earlier_runs, campaign_name, stack=stack)
+    except NoStoreError:
+        return []
+
+
 def work_now() -> records.Work:
     return _read(records.read_work)
+
+
+def campaign_by_definition(definition_key: str) -> int | None:
+    """None also where there is no store yet: whatever is asked for is new there."""
+    try:
+        return _read(campaigns.campaign_by_definition, definition_key)
+    except NoStoreError:
+        return None
+
+
+def campaign_definition_key(campaign_id: int) -> str | None:
+    return _read(campaigns.campaign_definition_key, campaign_id)
+
+
+def last_request_of(campaign_id: int) -> LaunchRequestFacts | None:
+    return _read(work.last_request_of, campaign_id)
+
+
+def plan_answers(offered: OfferedFile, plan: Plan) -> tuple[list[str], str]:
+    """What the plan can answer: lines a hypothesis, and one sentence on the whole of it."""
+    key = definition_key(plan.campaign, offered.known_stack)
+    token = f"{key} {plan.campaign.schedule.blocks} {len(plan.campaign.hypotheses)}"
+    return _remembered_answers(token, plan, offered.known_stack)
 
 
 def stack_leases() -> list[StackLeaseFacts]:
@@ -293,3 +332,14 @@ def _remembered_report(key: StoreKey, campaign_id: int, token: str) -> str:
             facts = campaigns.campaign(session.connection(), campaign_id)
         known = records.known(facts, IdKind.CAMPAIGN, campaign_id)
         return to_markdown(campaign_report(campaign_record(store, known)))
+
+
+@st.cache_data(max_entries=50, show_spinner="Working out what this plan can tell apart")
+def _remembered_answers(token: str, _plan: Plan, _stack: Stack) -> tuple[list[str], str]:
+    assessed = assess_hypotheses(_plan, _stack, assumptions=Assumptions())
+    lines = [
+        f"{each.hypothesis.id}: {line}" if number == 0 else f"    {line}"
+        for each in assessed
+        for number, line in enumerate(assessment_lines(each))
+    ]
+    return lines, closing_line(assessed) or ""

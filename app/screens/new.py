@@ -2,12 +2,24 @@
 
 import streamlit as st
 
+from app import reads_cache
 from app.campaign_files import config_folder, file_names, plan_of, read_file
 from app.errors import NoConfigsError
 from app.links import CampaignsPlace, NewPlace, read_place
 from app.markdown_text import plain
+from app.plan_standing import standing_of
 from app.widgets.navigation import Crumb, breadcrumb
-from app.widgets.new_parts import choose_file, choose_levels, choose_seed, queue_button, show_plan
+from app.widgets.new_parts import (
+    choose_blocks,
+    choose_file,
+    choose_levels,
+    choose_seed,
+    queue_button,
+    show_answers,
+    show_plan,
+    show_standing,
+)
+from runner.campaign.definition import definition_key
 
 place = read_place(NewPlace, st.query_params.to_dict()).place
 breadcrumb(Crumb("Campaigns", CampaignsPlace()), Crumb("New"))
@@ -25,12 +37,20 @@ with left, st.container(border=True, gap="small"):
         st.stop()
     levels = choose_levels(offered.campaign)
     seed = choose_seed(offered.campaign)
+    blocks = choose_blocks(offered.campaign)
 with right:
     try:
-        plan = plan_of(offered, levels, order_seed=seed)
+        earlier = reads_cache.earlier_runs(offered.known_campaign.name, stack=offered.stack_name)
+        plan = plan_of(offered, levels, order_seed=seed, blocks=blocks, earlier=earlier)
     except NoConfigsError as error:
         st.warning(plain(str(error)), title="Nothing to run with this choice")
         st.stop()
-    queue_button(offered.name, levels=levels, order_seed=seed, sessions=plan.sessions)
+    key = definition_key(plan.campaign, offered.known_stack)
+    stored = reads_cache.campaign_by_definition(key)
+    runs = reads_cache.board(stored).runs if stored is not None else []
+    standing = standing_of(plan, stored, runs)
+    show_standing(standing, blocks=plan.campaign.schedule.blocks)
+    queue_button(offered.name, levels=levels, order_seed=seed, blocks=blocks, standing=standing)
     show_plan(plan)
+    show_answers(*reads_cache.plan_answers(offered, plan))
 st.caption(plain(f"Files: {folder.path.resolve() / 'campaigns'}. Only files that lie there run."))

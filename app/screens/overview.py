@@ -11,6 +11,7 @@ from app.current_campaign import current_campaign
 from app.links import MatrixPlace, OverviewPlace, ReportPlace, read_place
 from app.markdown_text import plain
 from app.next_looks import next_looks, worst_corrupt_cell
+from app.widgets.again_desk import show_actions
 from app.widgets.campaign_head import (
     campaign_badge,
     campaign_token,
@@ -57,6 +58,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
         link_to(MatrixPlace(campaign=campaign_id), "Matrix", icon=":material/grid_on:")
         link_to(ReportPlace(campaign=campaign_id), "Report", icon=":material/description:")
+        show_actions(board, progress)
 say_ignored(parsed.ignored)
 st.markdown(f":gray[Question] {plain(board.campaign.question)}")
 st.markdown(status_chips(board, progress))

@@ -22,7 +22,11 @@ from db.vocabulary import LaunchRequestState
 
 
 def queue_campaign(
-    file_name: str, *, levels: Mapping[str, Sequence[object]], order_seed: int | None
+    file_name: str,
+    *,
+    levels: Mapping[str, Sequence[object]],
+    order_seed: int | None,
+    blocks: int | None = None,
 ) -> int:
     """The id of the new request. Raises UnreadableStoreError where it cannot be written."""
     try:
@@ -32,6 +36,7 @@ def queue_campaign(
                 file_name,
                 levels={factor: list(chosen) for factor, chosen in levels.items()},
                 order_seed=order_seed,
+                blocks=blocks,
                 requested_by="dashboard",
             )
     except StoreError as error:
@@ -69,27 +74,36 @@ def stop_button(request: LaunchRequestFacts, *, key: str) -> None:
 
 
 def show_queue() -> None:
-    """Requests that wait or run, and the last one that failed."""
+    """Requests that wait or run, and what is to be said of the last ones that have ended."""
     now = reads_cache.work_now()
-    failed = [
-        request for request in now.recent_requests[:3] if request.state == LaunchRequestState.FAILED
-    ]
-    if not now.open_requests and not failed:
+    told = [request for request in now.recent_requests[:3] if _is_to_be_told(request)]
+    if not now.open_requests and not told:
         return
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Queue")
+        waiting = 0
         for request in now.open_requests:
+            is_waiting = request.state == LaunchRequestState.QUEUED
+            waiting += is_waiting
+            place = f" :gray[waits as number {waiting}]" if is_waiting else ""
             with st.container(
                 horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
             ):
-                st.markdown(_request_words(request, reads_cache.now_us()), width="content")
+                words = _request_words(request, reads_cache.now_us())
+                st.markdown(words + place, width="content")
                 stop_button(request, key=f"stop q-{request.id}")
-        for request in failed:
+        for request in told:
             said = request.message or "no reason was recorded"
-            st.markdown(
-                f":orange[:material/warning:] q-{request.id} {plain(request.campaign_file)} "
-                f"failed: {plain(said)}"
-            )
+            is_failed = request.state == LaunchRequestState.FAILED
+            icon = ":orange[:material/warning:]" if is_failed else ":gray[:material/info:]"
+            words = f"{request.campaign_file} {request.state}: {said}"
+            st.markdown(f"{icon} q-{request.id} {plain(words)}")
+
+
+def _is_to_be_told(request: LaunchRequestFacts) -> bool:
+    """It failed, or it ended otherwise than whoever launched it will expect."""
+    has_said = request.state == LaunchRequestState.DONE and request.message is not None
+    return has_said or request.state == LaunchRequestState.FAILED
 
 
 def request_of_campaign(campaign_id: int) -> LaunchRequestFacts | None:
@@ -105,4 +119,5 @@ def _request_words(request: LaunchRequestFacts, now_us: int) -> str:
     by = f" on {request.worker}" if request.worker else ""
     asked = ago_text(request.requested_at_us, now_us=now_us)
     words = plain(f"{request.campaign_file} {state}{by}, asked for {asked}")
-    return f"q-{request.id} {words}"
+    waits = f": {plain(request.message)}" if request.message and not request.worker else ""
+    return f"q-{request.id} {words}{waits}"

@@ -6,13 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from app.errors import UnreadableStoreError
-from app.links import CampaignsPlace, NewPlace
+from app.links import CampaignsPlace, NewPlace, OverviewPlace
 from app.markdown_text import plain
+from app.plan_standing import PlanStanding
 from app.widgets.launch_desk import queue_campaign
-from app.widgets.navigation import go_to, stay_at
+from app.widgets.navigation import go_to, link_to, stay_at
 from app.wording import counted_noun, levels_text
 from runner.campaign.campaign import CONCURRENCY, Campaign
-from runner.campaign.file_shape import LevelValue, level_text
+from runner.campaign.file_shape import MAX_BLOCKS, LevelValue, level_text
 from runner.campaign.plan import Plan
 from runner.evidence.wording import count_text, duration_text
 
@@ -59,6 +60,49 @@ def choose_seed(campaign: Campaign) -> int | None:
     return None if seed is None or seed == default else int(seed)
 
 
+def choose_blocks(campaign: Campaign) -> int | None:
+    """How many blocks in all; None keeps the file's."""
+    default = campaign.schedule.blocks
+    blocks = st.number_input(
+        "Blocks",
+        min_value=1,
+        max_value=MAX_BLOCKS,
+        value=default,
+        step=1,
+        key=f"blocks {campaign.name}",
+        help="Passes over all arms. More blocks than before extend a campaign that is stored.",
+    )
+    return None if blocks is None or blocks == default else int(blocks)
+
+
+def show_answers(lines: Sequence[str], sentence: str) -> None:
+    """What the plan can tell apart, worked out before anything is queued."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### What this plan can answer")
+        if not lines:
+            st.caption("It claims nothing, so that nothing is to be answered.")
+            return
+        st.markdown(plain(sentence, limit=600))
+        st.code("\n".join(lines), language=None, wrap_lines=True)
+
+
+def show_standing(standing: PlanStanding, *, blocks: int) -> None:
+    """Whether it is new, goes on with what is stored, or would do nothing."""
+    said = plain(standing.sentence)
+    if standing.runs_nothing:
+        st.warning(said, title="Nothing is missing", icon=":material/done_all:")
+    else:
+        st.markdown(f":gray[:material/info:] {said}")
+    if standing.campaign_id is not None:
+        place = OverviewPlace(campaign=standing.campaign_id)
+        link_to(place, "The campaign as it stands", icon=":material/dashboard:")
+    if standing.extends(blocks) and not standing.runs_nothing:
+        st.caption(
+            f"Extends it from {standing.blocks_before} to {blocks} blocks. Where the number of "
+            "runs was fixed, its verdicts will say so."
+        )
+
+
 def show_plan(plan: Plan) -> None:
     with st.container(border=True, gap="small"):
         st.markdown(f"##### {plain(plan.campaign.name)}")
@@ -85,13 +129,15 @@ def queue_button(
     *,
     levels: Mapping[str, Sequence[LevelValue]],
     order_seed: int | None,
-    sessions: int,
+    blocks: int | None,
+    standing: PlanStanding,
 ) -> None:
-    label = f"Queue {counted_noun(sessions, 'session')}"
-    if not st.button(label, type="primary", icon=":material/play_arrow:"):
+    label = f"Queue {counted_noun(standing.sessions_missing, 'session')}"
+    is_nothing = standing.runs_nothing
+    if not st.button(label, type="primary", icon=":material/play_arrow:", disabled=is_nothing):
         return
     try:
-        queue_campaign(file_name, levels=levels, order_seed=order_seed)
+        queue_campaign(file_name, levels=levels, order_seed=order_seed, blocks=blocks)
     except UnreadableStoreError as error:
         st.error(plain(str(error)), title="It could not be queued")
         return

@@ -111,6 +111,17 @@ def campaign(connection: Connection, campaign_id: int) -> CampaignFacts | None:
     return value_or_none(CampaignFacts, connection.execute(statement).one_or_none())
 
 
+def campaign_by_definition(connection: Connection, definition_key: str) -> int | None:
+    """The campaign that a file with this definition goes on with; None: it would be a new one."""
+    statement = select(CAMPAIGN.c.id).where(CAMPAIGN.c.definition_key == definition_key)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def campaign_definition_key(connection: Connection, campaign_id: int) -> str | None:
+    statement = select(CAMPAIGN.c.definition_key).where(CAMPAIGN.c.id == campaign_id)
+    return connection.execute(statement).scalar_one_or_none()
+
+
 def campaign_source(connection: Connection, campaign_id: int) -> str | None:
     """The text of the campaign file as it was when the campaign was registered."""
     statement = select(CAMPAIGN.c.source_text).where(CAMPAIGN.c.id == campaign_id)

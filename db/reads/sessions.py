@@ -98,10 +98,10 @@ class FailingDialogue(NamedTuple):
 
 
 class Waited(NamedTuple):
-    """After how many seconds a share of `count` sessions had their first token."""
+    """After how many seconds a share of so many `sessions` had their first token."""
 
     seconds: float
-    count: int
+    sessions: int
 
 
 class Neighbours(NamedTuple):

@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from db.reads.relations import LAUNCH_REQUEST, STACK_LEASE, WORKER, columns_of, values
+from db.reads.relations import (
+    LAUNCH_REQUEST,
+    STACK_LEASE,
+    WORKER,
+    columns_of,
+    value_or_none,
+    values,
+)
 from db.tables import Json
 from db.vocabulary import LaunchRequestState
 
@@ -72,6 +79,17 @@ def open_requests(connection: Connection) -> list[LaunchRequestFacts]:
         .order_by(LAUNCH_REQUEST.c.requested_at_us)
     )
     return values(LaunchRequestFacts, connection.execute(statement))
+
+
+def last_request_of(connection: Connection, campaign_id: int) -> LaunchRequestFacts | None:
+    """The newest request that became this campaign; None where it was started at a terminal."""
+    statement = (
+        select(*columns_of(LAUNCH_REQUEST, LaunchRequestFacts))
+        .where(LAUNCH_REQUEST.c.campaign_id == campaign_id)
+        .order_by(LAUNCH_REQUEST.c.id.desc())
+        .limit(1)
+    )
+    return value_or_none(LaunchRequestFacts, connection.execute(statement).one_or_none())
 
 
 def recent_requests(connection: Connection, *, limit: int = 20) -> list[LaunchRequestFacts]:

@@ -150,6 +150,16 @@ def test_an_arm_and_a_hypothesis_lead_to_their_campaign(
     assert campaigns.campaign_of_hypothesis(connection, 999) is None
 
 
+def test_a_definition_leads_to_the_campaign_that_it_would_go_on_with(
+    store: Store, connection: Connection
+) -> None:
+    stored = stored_campaign(store, definition_key="abc")
+
+    assert campaigns.campaign_by_definition(connection, "abc") == stored.campaign.id
+    assert campaigns.campaign_by_definition(connection, "abd") is None
+    assert campaigns.campaign_definition_key(connection, stored_id(stored.campaign)) == "abc"
+
+
 def test_notes_come_newest_first_with_author_and_time(store: Store, connection: Connection) -> None:
     stored = stored_campaign(store)
     add_note(store, stored_id(stored.campaign), "first")
