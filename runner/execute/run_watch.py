@@ -18,7 +18,7 @@ from runner.observe.notification import notify
 from runner.observe.run_observer import SCRAPE_PERIOD_S, ObservedService, RunObserver
 from runner.observe.stall_cohorts import stall_cohorts
 from runner.observe.wedge_keeping import StoredWedges
-from runner.observe.wedge_spans import OpenRequest, WedgePatience, WedgeSpan
+from runner.observe.wedge_spans import OpenRequest, Silence, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
 from runner.stacks.fingerprint import redacted
 from runner.stacks.log_sources import log_source_of, without_secrets
@@ -130,6 +130,7 @@ class RunWatch:
             client=ClientView(
                 open_requests=lambda: open_requests(self._record),
                 progress_s=self._client_progress_s,
+                silences=self._silences,
             ),
             services=boxed_services(self._running, self.observer),
             redact=redacted,
@@ -140,6 +141,14 @@ class RunWatch:
     def _client_progress_s(self) -> float | None:
         client = self._record.client
         return client.progress_at() if client is not None else None
+
+    def _silences(self) -> list[Silence]:
+        """On the event loop's clock; they are recorded in UTC."""
+        ahead_s = self._setting.store.clock.utc_us() / 1e6 - asyncio.get_running_loop().time()
+        return [
+            Silence(each.request_id, each.began_s - ahead_s, each.released_s - ahead_s)
+            for each in self._record.silences
+        ]
 
     async def _wedged(self, span: WedgeSpan) -> None:
         setting = self._setting

@@ -16,7 +16,7 @@ from runner.control.secrets import Secrets
 from runner.execute.early_stopping import may_end_at_first_corrupt
 from runner.execute.live_evidence import progress_of
 from runner.judge.json_values import Json
-from runner.observe.stall_cohorts import Stall, stalls_of_reads
+from runner.observe.stall_cohorts import Stall, silences_of_answer, stalls_of_reads
 from runner.sessions.agent_loop import SessionSettings
 from runner.sessions.chat_request import ChatRequest
 from runner.sessions.client_health import ClientHealth, HealthWatch
@@ -43,6 +43,7 @@ class DriveRecord:
     met_first_corrupt: bool = False
     client: StreamingClient | None = None
     stalls: list[Stall] = field(default_factory=list)
+    silences: list[Stall] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
 
 
@@ -136,6 +137,9 @@ class SessionDrive:
         for turn in played.turns:
             sent_s = turn.started_at_us / 1e6
             self.record.stalls += stalls_of_reads(turn.request_id, sent_s, turn.record.reads)
+            self.record.silences += silences_of_answer(
+                turn.request_id, sent_s, turn.record.reads, turn.record.ended_s
+            )
         is_corrupt = played.judgement.outcome in self.campaign.corrupt
         if is_corrupt and may_end_at_first_corrupt(self.campaign, self.arm):
             self.record.met_first_corrupt = True

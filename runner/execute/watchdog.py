@@ -153,4 +153,4 @@ def guarded(
         yield watchdog
     finally:
         done.set()
-        thread.join()
+        thread.join(_TICK_S + _MOST_OF_A_TICK_S)

@@ -183,6 +183,8 @@ class CommandFollower:
         self._started_s = float("-inf")
         self._process: subprocess.Popen[bytes] | None = None
         self._is_closed = False
+        self._is_mid_line = False
+        self._is_fresh = False
         self.trouble: str | None = None
 
     def read_new(self, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
@@ -193,6 +195,10 @@ class CommandFollower:
         said = self._read(limit_bytes)
         if said:
             self._heard_s = self._utc_s()
+            if self._is_fresh and self._is_mid_line:
+                # What broke off with the last command must not swallow the first line of this one.
+                said = b"\n" + said
+            self._is_fresh, self._is_mid_line = False, not said.endswith(b"\n")
         elif self._process is not None and (status := self._process.poll()) is not None:
             self.trouble = f"{self._argv[0]} ended with {status}" if status else None
             self._end()
@@ -232,7 +238,7 @@ class CommandFollower:
         except OSError as error:
             self.trouble = f"cannot start {words[0]}: {error.strerror}"
             return False
-        self.trouble = None
+        self.trouble, self._is_fresh = None, True
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
         return True

@@ -35,8 +35,12 @@ from runner.observe.wedge_watch import WedgeWatch
 
 SCRAPE_PERIOD_S = 2.0
 SCRAPE_DEADLINE_S = 5.0
-LOOK_DEADLINE_S = 5.0
+LOOK_DEADLINE_S = 6.0
 LAST_LOOK_DEADLINE_S = 20.0
+WATCHED_LOOK_S = 1.0
+"""How long one look of a watch waits for a page or a log: a server that is frozen gives none, and
+the looks at our own requests must not wait with it."""
+
 _MOST_ROWS_OF_A_KIND = 10_000
 
 RowSink = Callable[[Sequence[SQLModel]], None]
@@ -84,7 +88,7 @@ class _Watched:
     lag: LogLag = field(default_factory=LogLag)
     rows_of_kind: dict[str, int] = field(default_factory=dict)
     reading: "asyncio.Future[list[LogEvent]] | None" = None
-    digesting: "asyncio.Future[_Scraped | None] | None" = None
+    scraping: "asyncio.Task[_Scraped | None] | None" = None
 
 
 @dataclass(slots=True)
@@ -119,22 +123,24 @@ class RunObserver:
     async def watch(self, stop: asyncio.Event) -> None:
         """Looks every `period_s` until `stop` is set, then once more for what came last."""
         while not stop.is_set():
-            await self.look()
+            await self.look(patience_s=WATCHED_LOOK_S)
             try:
                 await asyncio.wait_for(stop.wait(), timeout=self.period_s)
             except TimeoutError:
                 continue
         await self.look(is_last=True)
 
-    async def look(self, *, is_last: bool = False) -> None:
+    async def look(self, *, is_last: bool = False, patience_s: float | None = None) -> None:
         """One scrape and one log piece of every service, all services at once.
 
-        It takes five seconds at most: what is not done by then goes on, and is awaited by the next.
-        The last look reads on for twenty, until nothing is left.
+        What is not done after `patience_s` (`look_deadline_s` if None) goes on, and is awaited by
+        the next look. The last look reads on for twenty seconds, until nothing is left.
         """
+        wait_s = self.look_deadline_s if patience_s is None else patience_s
+        log_wait_s = self.last_look_deadline_s if is_last else wait_s
         await asyncio.gather(
-            *(self._scrape(watched) for watched in self._watched),
-            *(self._look_at_log(watched, is_last) for watched in self._watched),
+            *(self._look_at_page(watched, wait_s) for watched in self._watched),
+            *(self._look_at_log(watched, is_last, log_wait_s) for watched in self._watched),
         )
         if self.wedges is not None:
             self.wedges.look(self.pages())
@@ -144,8 +150,10 @@ class RunObserver:
         return {each.service.name: each.page for each in self._watched}
 
     def close(self) -> None:
-        """Gives back the logs that it follows."""
+        """Gives up a scrape that is under way, and gives back the logs that it follows."""
         for watched in self._watched:
+            if watched.scraping is not None:
+                watched.scraping.cancel()
             log, reading = watched.log, watched.reading
             if log is None:
                 continue
@@ -208,11 +216,10 @@ class RunObserver:
         year = datetime.fromtimestamp(self.clock.utc_us() / 1e6, tz=UTC).year
         return ServiceLog(service.log, self.catalogue, year, self.log_budget)
 
-    async def _look_at_log(self, watched: _Watched, is_last: bool) -> None:
+    async def _look_at_log(self, watched: _Watched, is_last: bool, patience_s: float) -> None:
         if watched.log is None:
             return
         began_s = self.clock.monotonic_s()
-        patience_s = self.last_look_deadline_s if is_last else self.look_deadline_s
         while True:
             left_s = patience_s - (self.clock.monotonic_s() - began_s)
             if watched.reading is None:
@@ -271,27 +278,31 @@ class RunObserver:
             watched.lag.rows_left_out += 1
         return count <= self.most_rows_of_a_kind
 
-    async def _scrape(self, watched: _Watched) -> None:
+    async def _look_at_page(self, watched: _Watched, patience_s: float) -> None:
         url = watched.service.metrics_url
         if url is None:
             return
         watched.page = None
-        if watched.digesting is None:
-            try:
-                page = await fetch_page(self.http, url, deadline_s=SCRAPE_DEADLINE_S)
-            except NO_PAGE:
-                # A gap in the series says it: a scrape that failed leaves no row, never a zero.
-                return
-            if page.status != HTTPStatus.OK:
-                return
-            watched.digesting = in_daemon_thread(
-                partial(self._digest, watched.service, page, self.clock.utc_us()), name="scrape"
+        if watched.scraping is None:
+            watched.scraping = asyncio.create_task(
+                self._scrape(watched.service, url), name="scrape"
             )
-        if not await _is_done(watched.digesting, self.look_deadline_s):
+        if not await _is_done(watched.scraping, patience_s):
             return
-        scraped, watched.digesting = watched.digesting.result(), None
+        scraped, watched.scraping = watched.scraping.result(), None
         if scraped is not None:
             self._take(watched, scraped)
+
+    async def _scrape(self, service: ObservedService, url: str) -> _Scraped | None:
+        try:
+            page = await fetch_page(self.http, url, deadline_s=SCRAPE_DEADLINE_S)
+        except NO_PAGE:
+            # A gap in the series says it: a scrape that failed leaves no row, never a zero.
+            return None
+        if page.status != HTTPStatus.OK:
+            return None
+        digest = partial(self._digest, service, page, self.clock.utc_us())
+        return await in_daemon_thread(digest, name="scrape")
 
     def _take(self, watched: _Watched, scraped: _Scraped) -> None:
         watched.latest, watched.page = scraped.samples, scraped.reading

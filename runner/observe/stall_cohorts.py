@@ -8,6 +8,7 @@ from typing import Any
 from runner.observe.request_ids import session_index_of
 
 LEAST_STALL_S = 5.0
+LEAST_SILENCE_S = 1.0
 TOGETHER_S = 0.050
 
 
@@ -52,6 +53,16 @@ def stalls_of_reads(
         for before, after in pairwise(moments)
         if after - before >= least_s
     ]
+
+
+def silences_of_answer(
+    request_id: str, sent_s: float, reads: Sequence[tuple[float, int]], ended_s: float | None
+) -> list[Stall]:
+    """Like `stalls_of_reads`, with the wait at the end of an answer that never went on."""
+    last = (ended_s, 0) if ended_s is not None else None
+    return stalls_of_reads(
+        request_id, sent_s, [*reads, last] if last else reads, least_s=LEAST_SILENCE_S
+    )
 
 
 def stall_cohorts(

@@ -20,6 +20,7 @@ from runner.observe.scrape_verdict import (
 from runner.observe.wedge_spans import (
     EngineKey,
     Look,
+    Silence,
     Suspicion,
     WedgePatience,
     WedgeRule,
@@ -114,11 +115,17 @@ class WedgeTracker:
         self._excused_until_s = look.at_s + self._patience.quiet_s
         return None
 
-    def finish(self) -> None:
-        """The watch is over; a span that is open stays without an end."""
+    def finish(self, silences: Iterable[Silence] = ()) -> None:
+        """The watch is over; a span that is open stays without an end.
+
+        `silences` name the victims that no look has met while they waited.
+        """
         span = self.open_span
         if span is not None:
             span.end = "still open when the watch ended"
+        for silence in silences:
+            for each in self.spans:
+                self._note_silence(each, silence)
 
     def _opened(self, suspicion: Suspicion, look: Look, why: str) -> WedgeSpan:
         span = WedgeSpan(
@@ -260,6 +267,13 @@ class WedgeTracker:
                 span.victims[each.request_id] = max(
                     silence_s, span.victims.get(each.request_id, 0.0)
                 )
+
+    def _note_silence(self, span: WedgeSpan, silence: Silence) -> None:
+        until_s = silence.ended_s if span.ended_s is None else min(silence.ended_s, span.ended_s)
+        within_s = until_s - max(silence.began_s, span.started_s)
+        if within_s >= self._patience.quiet_s:
+            name = silence.request_id
+            span.victims[name] = max(within_s, span.victims.get(name, 0.0))
 
 
 def _same_transfers(before: EngineReading, now: EngineReading) -> bool:

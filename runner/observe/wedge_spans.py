@@ -41,6 +41,15 @@ class OpenRequest:
     quiet_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A stretch of one answer of ours, over by now, in which no byte came."""
+
+    request_id: str
+    began_s: float
+    ended_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """What is seen at one moment. `progress_s`: when any answer of ours last made progress.

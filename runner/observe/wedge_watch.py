@@ -4,7 +4,7 @@ What is a wedge the rules say; here is only doing.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,10 +14,13 @@ from runner.observe.black_box import BoxedService, BoxItem, fill_black_box
 from runner.observe.canary import CanaryAnswer, ask_canary
 from runner.observe.engine_readings import PageReading
 from runner.observe.wedge_rules import WedgeTracker
-from runner.observe.wedge_spans import Look, OpenRequest, WedgePatience, WedgeSpan
+from runner.observe.wedge_spans import Look, OpenRequest, Silence, WedgePatience, WedgeSpan
 
 # Without a canary a stillness is believed only after a second patience.
 _WITHOUT_CANARY = 2
+_CANCEL_DEADLINE_S = 5.0
+KEEP_DEADLINE_S = 90.0
+"""How long the end of a watch waits for a wedge that is being kept: its box, the store, a hook."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,7 @@ class ClientView:
 
     open_requests: Callable[[], tuple[OpenRequest, ...]]
     progress_s: Callable[[], float | None]
+    silences: Callable[[], Iterable[Silence]] = tuple
 
 
 def no_client() -> ClientView:
@@ -78,6 +82,7 @@ class WedgeWatch:
     canary_ids: set[str] = field(default_factory=set)
     _kept: list[WedgeSpan] = field(default_factory=list)
     _task: asyncio.Task[None] | None = None
+    _is_keeping: bool = False
 
     def __post_init__(self) -> None:
         self.tracker = WedgeTracker(self.patience)
@@ -98,12 +103,20 @@ class WedgeWatch:
             self._task = asyncio.create_task(self._believe(), name="wedge")
 
     async def finish(self) -> None:
-        """Gives up a canary that is under way, and keeps how every span ended."""
+        """Gives up a canary that is under way, and keeps how every span ended.
+
+        A wedge that is being kept at this moment is waited for: it is evidence. Raises what keeping
+        one raised.
+        """
         if self._task is not None:
+            if self._is_keeping:
+                await asyncio.wait([self._task], timeout=KEEP_DEADLINE_S)
             self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
-        self.tracker.finish()
+            await asyncio.wait([self._task], timeout=_CANCEL_DEADLINE_S)
+            task, self._task = self._task, None
+            if task.done() and not task.cancelled():
+                task.result()
+        self.tracker.finish(self.client.silences())
         for span in self._kept:
             await self.keeper.ended(span)
 
@@ -160,6 +173,13 @@ class WedgeWatch:
             await self._keep(span)
 
     async def _keep(self, span: WedgeSpan) -> None:
+        self._is_keeping = True
+        try:
+            await self._fill_and_keep(span)
+        finally:
+            self._is_keeping = False
+
+    async def _fill_and_keep(self, span: WedgeSpan) -> None:
         open_requests = self.client.open_requests()
         box = await fill_black_box(
             self.services, http=self.http, open_requests=open_requests, redact=self.redact

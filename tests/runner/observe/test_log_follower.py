@@ -251,6 +251,14 @@ def test_a_command_that_ends_is_started_again_from_where_it_was_heard_last() -> 
     assert said.startswith(b"2026-04-09T18:00:12Z 1775757612\n")
 
 
+def test_a_line_that_broke_off_does_not_swallow_the_first_one_of_the_next_start() -> None:
+    follower = CommandFollower(["printf", "whole\nbroken"], restart_s=-1)
+    with closing(follower):
+        said = _said(follower, until=b"broken\nwhole")
+
+    assert said.startswith(b"whole\nbroken\nwhole\nbroken")
+
+
 def test_a_command_that_does_not_exist_brings_nothing_and_says_why() -> None:
     with closing(CommandFollower(["no-such-command-here"])) as follower:
         assert follower.read_new() == b""

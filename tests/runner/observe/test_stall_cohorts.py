@@ -1,4 +1,9 @@
-from runner.observe.stall_cohorts import Stall, stall_cohorts, stalls_of_reads
+from runner.observe.stall_cohorts import (
+    Stall,
+    silences_of_answer,
+    stall_cohorts,
+    stalls_of_reads,
+)
 
 
 def test_a_pause_counts_from_the_request_and_between_reads() -> None:
@@ -33,3 +38,10 @@ def test_stalls_that_end_one_after_the_other_are_none() -> None:
 
 def test_two_pauses_of_one_request_are_no_cohort() -> None:
     assert stall_cohorts([Stall("a", 0, 10), Stall("a", 1, 10.01)]) == ()
+
+
+def test_the_wait_at_the_end_of_an_answer_that_never_went_on_is_a_silence() -> None:
+    silences = silences_of_answer("a", 100.0, [(0.5, 10), (3.0, 20)], 23.0)
+
+    assert [(each.began_s, each.released_s) for each in silences] == [(100.5, 103), (103, 123)]
+    assert [each.released_s for each in silences_of_answer("a", 100.0, [], 20.0)] == [120]

@@ -9,6 +9,7 @@ from runner.observe.wedge_rules import WedgeTracker
 from runner.observe.wedge_spans import (
     Look,
     OpenRequest,
+    Silence,
     Suspicion,
     WedgePatience,
     WedgeRule,
@@ -365,3 +366,21 @@ def test_a_server_that_was_restarted_ends_the_span_of_the_old_one() -> None:
     scene.for_seconds(2, _worker(50, 3))
 
     assert span.end == "the server was restarted"
+
+
+def test_a_victim_that_no_look_has_met_is_named_by_its_silence() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(2, 100))
+    scene.for_seconds(30, sglang(2, 100))
+    span = scene.confirmed()
+
+    scene.tracker.finish(
+        [
+            Silence("waited through it", 1004.0, 1026.0),
+            Silence("paused for less", 1010.0, 1025.0),
+            Silence("paused before it", 950.0, 1015.0),
+        ]
+    )
+
+    assert span.victims == {"a": 30.0, "waited through it": 22.0}
