@@ -1,6 +1,6 @@
 """How rightly wedges are found: campaigns on the testbed with servers that stall, freeze or die.
 
-python -m tests.bench.wedges [BLOCKS]
+python -m tests.bench.wedges [BLOCKS [CAMPAIGN[/FAULT] ...]]
 
 Every run is held against the recorded bytes of its answers: when the last token came, and whose
 answers paused. Nothing that the rules have computed goes into that.
@@ -12,9 +12,11 @@ import signal
 import sys
 import tempfile
 import threading
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -162,9 +164,10 @@ class Answer:
     moments: tuple[float, ...]
     reads: tuple[float, ...]
 
-    @property
-    def longest_gap_s(self) -> float:
-        return max((b - a for a, b in zip(self.moments, self.moments[1:], strict=False)), default=0)
+    def longest_gap_s(self, from_s: float = 0.0, to_s: float = float("inf")) -> float:
+        """The longest stretch without a byte, as much of it as lies between the two moments."""
+        gaps = (min(b, to_s) - max(a, from_s) for a, b in pairwise(self.moments))
+        return max(gaps, default=0.0)
 
 
 @dataclass(slots=True)
@@ -187,24 +190,36 @@ class Measured:
         """Who paused, of those who was named, and who was named and did not pause."""
         by_name = {each.request_id: each for each in self.answers}
         named = {each.request_id for span in self.spans for each in span.victims}
-        paused = {each.request_id for each in self.answers if each.longest_gap_s >= VICTIM_GAP_S}
+        paused = {
+            each.request_id
+            for from_s, to_s in self.stillnesses()
+            for each in self.answers
+            if each.longest_gap_s(from_s, to_s) >= VICTIM_GAP_S
+        }
         invented = {
             name
             for name in named
-            if name in by_name and by_name[name].longest_gap_s < SURELY_NONE_S
+            if name in by_name and by_name[name].longest_gap_s() < SURELY_NONE_S
         }
         return len(paused), len(paused & named), len(invented)
 
-    def start_errors_s(self) -> list[float]:
-        """Start of the span minus the moment of the last token before it."""
+    def stillnesses(self) -> list[tuple[float, float]]:
+        """For each span: the last byte of any answer before its finding, and the first after it."""
         reads = sorted(at for each in self.answers for at in each.reads)
-        found: list[float] = []
+        found: list[tuple[float, float]] = []
         for span in self.spans:
             assert span.confirmed_at_us is not None
-            before = [at for at in reads if at < span.confirmed_at_us / 1e6]
-            if before:
-                found.append(span.started_at_us / 1e6 - before[-1])
+            at = bisect(reads, span.confirmed_at_us / 1e6)
+            if at > 0:
+                found.append((reads[at - 1], reads[at] if at < len(reads) else float("inf")))
         return found
+
+    def start_errors_s(self) -> list[float]:
+        """Start of the span minus the moment of the last token before it."""
+        return [
+            span.started_at_us / 1e6 - from_s
+            for span, (from_s, _) in zip(self.spans, self.stillnesses(), strict=True)
+        ]
 
     def delays_s(self) -> list[float]:
         return [
@@ -258,14 +273,28 @@ class Hand(SilentProgress):
 
 
 def main() -> int:
-    """0 where every run has its number of spans, every victim its name and no span a false one."""
+    """0 where every run has its number of spans."""
     blocks = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+    chosen = _chosen(plans(blocks), sys.argv[2:])
     with tempfile.TemporaryDirectory() as folder:
         configs = Path(folder)
         _write_stack(configs)
-        measured = [each for plan in plans(blocks) for each in _run(plan, configs)]
+        measured = [each for plan in chosen for each in _run(plan, configs)]
     sys.stdout.write(table(measured))
     return 0 if all(each.right_count for each in measured) else 1
+
+
+def _chosen(every: Sequence[Plan], names: Sequence[str]) -> list[Plan]:
+    """All, or those named: a campaign, or one fault of it."""
+    if not names:
+        return list(every)
+    by_name = {plan.name: plan for plan in every}
+    found: list[Plan] = []
+    for name in names:
+        campaign, _, fault = name.partition("/")
+        plan = by_name[campaign]
+        found.append(replace(plan, faults=(fault,)) if fault else plan)
+    return found
 
 
 def table(measured: Sequence[Measured]) -> str:
