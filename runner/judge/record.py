@@ -156,6 +156,8 @@ class TurnContext:
     """Texts of other sessions that must not come back."""
     round_index: int = 0
     max_rounds: int | None = None
+    ends_round: bool | None = None
+    """Whether a right answer completes the round; None in records that do not say."""
     due: Due | None = None
     model: str | None = None
     """The served model, where known: its own markup families are tried first."""
@@ -172,6 +174,7 @@ class TurnContext:
             "other_canaries": list(self.other_canaries),
             "round_index": self.round_index,
             "max_rounds": self.max_rounds,
+            "ends_round": self.ends_round,
             "model": self.model,
         }
 
@@ -189,6 +192,7 @@ class TurnContext:
             other_canaries=_texts(fields.get("other_canaries"), what="other_canaries"),
             round_index=_count(fields.get("round_index"), what="round_index") or 0,
             max_rounds=_count(fields.get("max_rounds"), what="max_rounds"),
+            ends_round=_optional_truth(fields.get("ends_round"), what="ends_round"),
             due=due_from_json(due),
             model=_optional_text(fields.get("model"), what="model"),
         )
@@ -223,6 +227,12 @@ def _text(value: Json, *, what: str) -> str:
 
 def _optional_text(value: Json, *, what: str) -> str | None:
     return None if value is None else _text(value, what=what)
+
+
+def _optional_truth(value: Json, *, what: str) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(f"{what} must be true or false, found {value!r}")
+    return value
 
 
 def _texts(value: Json, *, what: str) -> tuple[str, ...]:

@@ -12,16 +12,15 @@ from typing import Protocol, TypeAlias
 from db.clock import Clock
 from runner.judge.assembled_message import AssembledMessage
 from runner.judge.json_values import JsonObject
-from runner.judge.record import Due, TurnContext, TurnRecord
+from runner.judge.record import TurnContext, TurnRecord
 from runner.judge.turn_reading import JudgedTurn, judge_turn
 from runner.sessions.chat_request import (
     ChatRequest,
     assistant_message,
     system_message,
     tool_messages,
-    user_message,
 )
-from runner.sessions.dialogue import Dialogue, Round
+from runner.sessions.dialogue import Dialogue, Step
 from runner.sessions.played_session import PlayedSession, PlayedTurn
 from runner.sessions.request_context import turn_context
 from runner.sessions.session_ending import SessionEnding, judge_played
@@ -130,40 +129,48 @@ class _Play:
         self._sleep = sleep
         self._judge = judge
         self._ends_at_s = clock.monotonic_s() + settings.session_s
-        self._messages: list[JsonObject] = [system_message(dialogue.system)]
+        self._messages: list[JsonObject] = (
+            [system_message(dialogue.system)] if dialogue.system else []
+        )
         self.rounds = dialogue.rounds[: settings.max_rounds]
         self.rounds_completed = 0
         self.turns: list[PlayedTurn] = []
 
     async def to_its_end(self) -> SessionEnding:
-        for index, errand in enumerate(self.rounds):
-            await self._play_round(index, errand)
+        for index, played in enumerate(self.rounds):
+            for step in played.steps:
+                if self.turns:
+                    await self._think()
+                await self._play(step, index, ends_round=step is played.steps[-1])
             self.rounds_completed += 1
-            if index + 1 < len(self.rounds):
-                await self._think()
         is_cut = len(self.rounds) < len(self._dialogue.rounds)
         return SessionEnding(reached_end=not is_cut, rounds_limit_hit=is_cut)
 
-    async def _play_round(self, index: int, errand: Round) -> None:
-        self._messages.append(user_message(errand.user))
-        called = await self._turn(index, errand.call)
-        self._messages.append(assistant_message(called))
-        self._messages += tool_messages(called, due=errand.call, result=errand.tool_result)
-        await self._think()
-        self._messages.append(assistant_message(await self._turn(index, errand.answer)))
+    async def _play(self, step: Step, round_index: int, *, ends_round: bool) -> None:
+        self._messages += step.say
+        answer = await self._turn(step, round_index, ends_round=ends_round)
+        self._messages.append(assistant_message(answer))
+        self._messages += tool_messages(answer, due=step.due, result=step.tool_result)
 
-    async def _turn(self, round_index: int, due: Due) -> AssembledMessage:
+    async def _turn(self, step: Step, round_index: int, *, ends_round: bool) -> AssembledMessage:
         """The answer to one request. Raises _Ended where the session must not go on after it."""
         request_id = f"{self._name}-t{len(self.turns)}"
         body = self._settings.request.body(
-            self._messages, self._dialogue.tools, request_id=request_id
+            self._messages if step.recorded is None else step.recorded,
+            self._dialogue.tools if step.tools is None else step.tools,
+            request_id=request_id,
+            of_step=step.request,
         )
         started_at_us = self._clock.utc_us()
         record = await self._client.send(
             body, request_id=request_id, session_left_s=self._time_left_s()
         )
         context = turn_context(
-            body, due=due, round_index=round_index, max_rounds=self._settings.max_rounds
+            body,
+            due=step.due,
+            round_index=round_index,
+            max_rounds=self._settings.max_rounds,
+            ends_round=ends_round,
         )
         judged = await self._judged(record, context)
         self.turns.append(

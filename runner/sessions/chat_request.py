@@ -1,11 +1,12 @@
 """The body of a chat completion request; it knows OpenAI's format and no server's answer."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from runner.judge.assembled_message import AssembledMessage
 from runner.judge.json_values import Json, JsonObject
-from runner.judge.record import DueCall
+from runner.judge.record import Due, DueCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,20 +24,21 @@ class ChatRequest:
     request_id_field: str | None = None
 
     def body(
-        self, messages: Iterable[JsonObject], tools: Iterable[JsonObject], *, request_id: str
+        self,
+        messages: Iterable[JsonObject],
+        tools: Sequence[JsonObject],
+        *,
+        request_id: str,
+        of_step: Mapping[str, Json] = MappingProxyType({}),
     ) -> JsonObject:
-        body: JsonObject = {
-            "model": self.model,
-            "messages": list(messages),
-            "tools": list(tools),
-            "tool_choice": "auto",
-            "max_tokens": self.max_tokens,
-            "temperature": 0,
-            "stream": self.stream,
-        }
+        """`of_step` stands over what all requests have in common, and `extra` over it."""
+        body: JsonObject = {"model": self.model, "messages": list(messages)}
+        if tools:  # servers refuse an empty list, and a choice without tools
+            body |= {"tools": list(tools), "tool_choice": "auto"}
+        body |= {"max_tokens": self.max_tokens, "temperature": 0, "stream": self.stream}
         if self.stream:
             body["stream_options"] = {"include_usage": True}
-        body |= self.extra
+        body |= {**of_step, **self.extra}
         if self.request_id_field is not None:
             body[self.request_id_field] = request_id
         return body
@@ -65,12 +67,16 @@ def assistant_message(message: AssembledMessage) -> JsonObject:
     return {"role": "assistant", "content": message.content or None, "tool_calls": calls}
 
 
-def tool_messages(message: AssembledMessage, *, due: DueCall, result: str) -> list[JsonObject]:
+def tool_messages(message: AssembledMessage, *, due: Due | None, result: str) -> list[JsonObject]:
     """What the tools answer to the calls of `message`, one answer for each.
 
-    Only the due call has a result; a second one beside it finds nothing.
+    Only the due call has a result; a second one beside it finds nothing. Where nobody knows what is
+    due, every call has it.
     """
-    results = [result if call.name == due.name else "nothing found" for call in message.tool_calls]
+    results = [
+        result if not isinstance(due, DueCall) or call.name == due.name else "nothing found"
+        for call in message.tool_calls
+    ]
     return [
         {"role": "tool", "tool_call_id": call_id, "content": text}
         for call_id, text in zip(_call_ids(message), results, strict=True)

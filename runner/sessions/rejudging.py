@@ -67,8 +67,15 @@ def _rounds_completed(judged: Sequence[JudgedTurn], contexts: Sequence[TurnConte
     for turn, context in zip(judged, contexts, strict=True):
         if turn.outcome is not None:
             break
-        completed += isinstance(context.due, DueAnswer)
+        completed += _ends_round(context)
     return completed
+
+
+def _ends_round(context: TurnContext) -> bool:
+    """Records that do not say it are of dialogues whose rounds end in an answer."""
+    if context.ends_round is None:
+        return isinstance(context.due, DueAnswer)
+    return context.ends_round
 
 
 def _ending(

@@ -7,7 +7,12 @@ from runner.judge.record import Due, DueCall, PriorMessage, ToolSpec, TurnContex
 
 
 def turn_context(
-    body: JsonObject, *, due: Due | None, round_index: int, max_rounds: int | None
+    body: JsonObject,
+    *,
+    due: Due | None,
+    round_index: int,
+    max_rounds: int | None,
+    ends_round: bool | None = None,
 ) -> TurnContext:
     """The context of the turn that `body` asks for. Raises ValueError where it is no chat request.
 
@@ -24,6 +29,7 @@ def turn_context(
         prior=prior_messages(messages),
         round_index=round_index,
         max_rounds=max_rounds,
+        ends_round=ends_round,
         due=due,
         model=model if isinstance(model, str) else None,
     )

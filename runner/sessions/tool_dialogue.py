@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from runner.errors import ConfigError
 from runner.judge.json_values import JsonObject
 from runner.judge.record import DueAnswer, DueCall
-from runner.sessions.dialogue import Dialogue, Round
+from runner.sessions.chat_request import user_message
+from runner.sessions.dialogue import Dialogue, Round, Step
 from runner.sessions.word_list import WordList, read_word_list
 
 _NAME = "tool-dialogue"
@@ -121,12 +122,12 @@ def _invent_round(words: _Draws, tool: _Tool) -> Round:
     values = {name: " ".join(words.nouns(_WORDS_OF_A_VALUE)) for name in tool.parameters}
     wishes = "; ".join(f"{name} = {values[name]}" for name in words.shuffled(tool.parameters))
     result = " ".join(words.nouns(_WORDS_OF_A_VALUE))
-    return Round(
-        user=f"please {tool.keyword} with {wishes}.",
-        call=DueCall(name=tool.name, arguments=values),
+    call = Step(
+        say=(user_message(f"please {tool.keyword} with {wishes}."),),
+        due=DueCall(name=tool.name, arguments=values),
         tool_result=result,
-        answer=DueAnswer(must_contain=(result,)),
     )
+    return Round((call, Step(due=DueAnswer(must_contain=(result,)))))
 
 
 def _tokens_without_fillers(tools: Sequence[_Tool], first: Round) -> int:
@@ -136,8 +137,9 @@ def _tokens_without_fillers(tools: Sequence[_Tool], first: Round) -> int:
     P:string)` for a tool, `please KEYWORD with P = v v; P = v.` and two role marks for the user.
     """
     definitions = sum(6 + 3 * len(tool.parameters) for tool in tools)
-    values = [str(value).split() for value in first.call.arguments.values()]
-    wishes = sum(3 + len(words) for words in values)
+    due = first.steps[0].due
+    values = due.arguments.values() if isinstance(due, DueCall) else ()
+    wishes = sum(3 + len(str(value).split()) for value in values)
     return 12 + definitions + 5 + wishes
 
 

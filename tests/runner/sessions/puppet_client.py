@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from db.vocabulary import TransportEnd
 from runner.judge.json_values import JsonObject
-from runner.judge.record import TurnRecord
+from runner.judge.record import DueCall, TurnRecord
 from runner.sessions.dialogue import Dialogue
 from tests.runner.sessions import wire
 
@@ -56,7 +56,8 @@ class PuppetClient:
         return answer if isinstance(answer, TurnRecord) else streamed(answer)
 
     def right_answer(self, turn: int) -> bytes:
-        errand = self.dialogue.rounds[turn // 2]
+        call, _ = self.dialogue.rounds[turn // 2].steps
         if turn % 2:
-            return wire.answer_stream(f"Done: {errand.tool_result}")
-        return wire.call_stream(errand.call.name, dict(errand.call.arguments), id=f"call_{turn}")
+            return wire.answer_stream(f"Done: {call.tool_result}")
+        assert isinstance(call.due, DueCall)
+        return wire.call_stream(call.due.name, dict(call.due.arguments), id=f"call_{turn}")

@@ -8,7 +8,7 @@ import pytest
 from db.clock import SystemClock
 from db.vocabulary import ErrorReason, Outcome, TurnReading
 from runner.judge.json_values import JsonObject
-from runner.judge.record import TurnContext, TurnRecord
+from runner.judge.record import DueCall, TurnContext, TurnRecord
 from runner.judge.turn_reading import JudgedTurn, judge_turn
 from runner.sessions.agent_loop import SessionSettings, play_session
 from runner.sessions.chat_request import ChatRequest
@@ -93,9 +93,12 @@ def test_each_request_holds_all_that_was_said_before() -> None:
     assert result == {
         "role": "tool",
         "tool_call_id": "call_0",
-        "content": DIALOGUE.rounds[0].tool_result,
+        "content": DIALOGUE.rounds[0].steps[0].tool_result,
     }
-    assert answered == {"role": "assistant", "content": f"Done: {DIALOGUE.rounds[0].tool_result}"}
+    assert answered == {
+        "role": "assistant",
+        "content": f"Done: {DIALOGUE.rounds[0].steps[0].tool_result}",
+    }
 
 
 def test_what_was_sent_is_kept_as_it_was_then() -> None:
@@ -132,7 +135,8 @@ def test_no_call_where_one_was_due_ends_the_session() -> None:
 
 
 def test_a_readable_call_with_other_values_is_wrong_and_ends_the_session() -> None:
-    due = DIALOGUE.rounds[1].call
+    due = DIALOGUE.rounds[1].steps[0].due
+    assert isinstance(due, DueCall)
     values = dict.fromkeys(due.arguments, "zebra")
 
     played = spoilt(2, wire.call_stream(due.name, dict(values)))

@@ -147,7 +147,9 @@ def test_a_stored_session_holds_what_its_turns_sum_up_to(tmp_path: Path) -> None
 
 def test_what_the_server_cached_on_its_host_is_summed_up() -> None:
     cached = b'data: {"choices":[],"sglext":{"cached_tokens_details":{"device":8,"host":64}}}\n\n'
-    answer = wire.text(f"Done: {DIALOGUE.rounds[0].tool_result}") + wire.chunk(finish="stop")
+    answer = wire.text(f"Done: {DIALOGUE.rounds[0].steps[0].tool_result}") + wire.chunk(
+        finish="stop"
+    )
 
     ended = to_ended_session(play({1: answer + cached + wire.DONE}), run_id=1)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from runner.campaign.campaign import Workload
 from runner.errors import ConfigError
-from runner.judge.record import DueCall
-from runner.sessions.dialogue import Dialogue
+from runner.judge.record import DueAnswer, DueCall
+from runner.sessions.dialogue import Dialogue, Round
 from runner.sessions.scenario import make_scenario
 from runner.sessions.tool_dialogue import ToolDialogue
 
@@ -35,8 +35,13 @@ def tokens_on_the_testbed(dialogue: Dialogue) -> int:
         for position, parameter in enumerate(parameters):
             tools += [", "] * (position > 0) + [parameter, ":string"]
         tools += [")\n"]
-    words = re.findall(r"[\w]+|[=;.]", dialogue.rounds[0].user)
+    words = re.findall(r"[\w]+|[=;.]", said(dialogue.rounds[0]))
     return len(head + formats + tools + ["\n", "<user>", *words, "<asst>"]) - 1
+
+
+def said(played: Round) -> str:
+    (message,) = played.steps[0].say
+    return str(message["content"])
 
 
 def test_the_same_seed_and_index_give_the_same_dialogue() -> None:
@@ -48,7 +53,7 @@ def test_the_same_seed_and_index_give_the_same_dialogue() -> None:
 def test_a_known_dialogue_has_not_changed() -> None:
     first = a_dialogue(0, seed=0).rounds[0]
 
-    assert (first.user, first.tool_result) == KNOWN
+    assert (said(first), first.steps[0].tool_result) == KNOWN
 
 
 def test_the_context_size_leaves_the_errands_as_they_are() -> None:
@@ -68,13 +73,14 @@ def test_every_request_names_one_tool_and_all_that_its_right_call_needs(
     by_keyword = {str(f["description"])[len("Call this to ") : -1]: f for f in functions(dialogue)}
 
     for played in dialogue.rounds:
-        match = USER.fullmatch(played.user)
+        call, answer = played.steps
+        match = USER.fullmatch(said(played))
         assert match is not None
         wishes = dict(wish.split(" = ") for wish in match["wishes"].split("; "))
         function = by_keyword[match["keyword"]]
-        assert played.call == DueCall(str(function["name"]), wishes)
+        assert call.due == DueCall(str(function["name"]), wishes)
         assert sorted(wishes) == sorted(function["parameters"]["required"])  # type: ignore[index]
-        assert played.answer.must_contain == (played.tool_result,)
+        assert answer.due == DueAnswer((call.tool_result,))
 
 
 @given(index=st.integers(0, 10_000))
@@ -87,8 +93,10 @@ def test_no_word_of_a_dialogue_is_used_twice(index: int) -> None:
         words += [str(function["description"]).split()[-1].rstrip(".")]
         words += list(function["parameters"]["properties"])  # type: ignore[index]
     for played in dialogue.rounds:
-        words += " ".join(str(value) for value in played.call.arguments.values()).split()
-        words += played.tool_result.split()
+        call, _ = played.steps
+        assert isinstance(call.due, DueCall)
+        words += " ".join(str(value) for value in call.due.arguments.values()).split()
+        words += call.tool_result.split()
 
     assert len(words) == len(set(words))
     assert not set(words) & set(dialogue.system.split())
