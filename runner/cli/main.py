@@ -22,6 +22,7 @@ from runner.cli.rejudge_command import rejudge
 from runner.cli.report_command import report
 from runner.cli.run_command import run
 from runner.cli.show_command import show
+from runner.cli.stack_commands import stack
 from runner.cli.testbed_commands import testbed
 from runner.cli.try_command import try_url
 from runner.cli.up_command import up
@@ -55,6 +56,7 @@ app.command("import")(import_run)
 app.command()(evidence)
 app.command()(rejudge)
 app.command()(report)
+app.add_typer(stack)
 app.add_typer(testbed)
 
 

@@ -8,6 +8,7 @@ import typer
 from db.reads.campaigns import CampaignFacts, campaign
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
+from runner.campaign.plan import make_plan
 from runner.cli.campaign_summary import (
     arms_table,
     campaign_json,
@@ -25,11 +26,19 @@ from runner.cli.console import (
 )
 from runner.cli.live_progress import bar_progress, plain_progress
 from runner.cli.opening import OpenedCampaign, open_campaign, open_configs
-from runner.cli.options import CampaignFile, ConfigsOption, JsonOption, SeedOption, StoreOption
+from runner.cli.options import (
+    BlocksOption,
+    CampaignFile,
+    ConfigsOption,
+    JsonOption,
+    SeedOption,
+    StoreOption,
+)
 from runner.errors import UsageError
 from runner.execute.attended_run import AttendedEnd, run_attended
 from runner.execute.campaign_loop import CampaignEnd
 from runner.execute.progress import ProgressListener
+from runner.execute.rehearsal import rehearse
 from runner.execute.verdicts import reach_verdicts
 
 
@@ -38,6 +47,7 @@ def run(
     store: StoreOption = DEFAULT_STORE_URL,
     configs: ConfigsOption = None,
     order_seed: SeedOption = None,
+    blocks: BlocksOption = None,
     budget_minutes: Annotated[
         float | None,
         typer.Option(
@@ -46,10 +56,18 @@ def run(
             help="End after so long, whatever happens: the sessions in flight get 30 s more.",
         ),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print every command on the stack, in order; run none."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run what is missing of a campaign. Ctrl-C stops after the sessions in flight."""
-    opened = open_campaign(file, open_configs(configs), order_seed=order_seed)
+    opened = open_campaign(file, open_configs(configs), order_seed=order_seed, blocks=blocks)
+    if dry_run:
+        runs = make_plan(opened.campaign, opened.stack).runs
+        rehearse(opened.stack, runs, opened.campaign.schedule.restart, say=say)
+        return
     with open_store(store) as opened_store:
         status = run_and_report(
             opened, opened_store, as_json=as_json, budget_minutes=budget_minutes

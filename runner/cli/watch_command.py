@@ -13,7 +13,7 @@ from runner.campaign.stack_file import load_stack
 from runner.cli.console import ExitStatus, say, tell
 from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption
-from runner.errors import UsageError
+from runner.cli.stack_commands import addresses_of
 from runner.execute.stack_watch import StackWatch, WatchSetting
 from runner.execute.stop_request import StopRequest, stopping_on_signals
 from runner.observe.event_catalogue import load_catalogue
@@ -45,7 +45,7 @@ def watch(
     config_folder = open_configs(configs)
     setting = WatchSetting(
         stack=load_stack(config_folder.stack_path(stack)),
-        addresses=_addresses(url or []),
+        addresses=addresses_of(url or []),
         catalogue=load_catalogue(config_folder.event_files()),
         folder=folder,
         sends_canaries=canary,
@@ -76,16 +76,6 @@ async def _watch(setting: WatchSetting, for_minutes: float | None) -> ExitStatus
     if stop.was_asked:
         return ExitStatus.INTERRUPTED
     return ExitStatus.SOME_FAILED if watching.wedges else ExitStatus.FINE
-
-
-def _addresses(named: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for each in named:
-        service, equals, address = each.partition("=")
-        if not equals or not address.startswith(("http://", "https://")):
-            raise UsageError(f"--url {each!r} is no SERVICE=URL such as server=http://host:30000")
-        found[service] = address
-    return found
 
 
 def _say_with_time(text: str) -> None:

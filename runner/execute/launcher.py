@@ -7,7 +7,13 @@ from pathlib import Path
 
 import httpx
 
-from db.launches import add_fingerprint, end_abandoned_launches, launch_ended, launch_ready, record_launch
+from db.launches import (
+    add_fingerprint,
+    end_abandoned_launches,
+    launch_ended,
+    launch_ready,
+    record_launch,
+)
 from db.stack_lease import Holder, note_found, note_processes, release_stack, renew_stack
 from db.store import Store
 from runner.campaign.campaign import Levels, RestartPolicy
@@ -101,7 +107,7 @@ class Launcher:
         Raises StackStartError, StackControlError.
         """
         current = self._current
-        if current is not None and self._can_stay(current, levels):
+        if current is not None and self._control.can_stay(current.running, levels, self._restart):
             return current
         kept = await self._kept(levels)
         await self.leave("another arm is due", kept=kept)
@@ -128,9 +134,11 @@ class Launcher:
         return self._current
 
     async def _kept(self, levels: Levels) -> frozenset[str]:
-        if self._current is None or self._restart is not RestartPolicy.WHEN_NEEDED:
+        if self._current is None:
             return frozenset()
-        return await asyncio.to_thread(self._control.kept, self._current.running, levels)
+        return await asyncio.to_thread(
+            self._control.kept, self._current.running, levels, self._restart
+        )
 
     async def _note_way_back(self, levels: Levels, running: RunningStack) -> None:
         """Before the first change: how the stack is given back."""
@@ -230,12 +238,3 @@ class Launcher:
         if not failures:
             await off_loop(release_stack, self._store, self._stack.name, self._holder)
         return tuple(failures)
-
-    def _can_stay(self, current: LaunchedStack, levels: Levels) -> bool:
-        if current.running.settings != self._stack.launch_settings(levels):
-            return False
-        if not current.running.processes:
-            return True
-        return (
-            self._restart is RestartPolicy.WHEN_NEEDED and current.running.ended_service() is None
-        )

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner.campaign.campaign import Levels
+from runner.campaign.campaign import Levels, RestartPolicy
 from runner.campaign.level_effect import ProofSource
 from runner.campaign.stack_file import Command, Stack
 from runner.control.gpu_memory import GpuMemory
@@ -19,6 +19,7 @@ from runner.control.machine import Machine, RunningService, run_well
 from runner.control.ports import free_ports
 from runner.control.restore_steps import RestoreStep
 from runner.errors import StackError, StackStartError
+from runner.observe.journal_follower import JournalFollower
 from runner.stacks.arm_proof import checks_of
 from runner.stacks.log_sources import log_source_of
 from runner.stacks.port_ownership import refuse_taken_addresses
@@ -59,8 +60,18 @@ class StackControl:
         commands = reversed(self.stack.launch_settings(levels).commands)
         return tuple(RestoreStep(_named(each), each.undo) for each in commands if each.undo)
 
-    def kept(self, current: RunningStack, levels: Levels) -> frozenset[str]:
+    def can_stay(self, current: RunningStack, levels: Levels, restart: RestartPolicy) -> bool:
+        """Whether this arm can be run on what runs now, as one launch with what ran before."""
+        if current.settings != self.stack.launch_settings(levels):
+            return False
+        is_ours = bool(current.processes)
+        may_share = restart is RestartPolicy.WHEN_NEEDED and current.ended_service() is None
+        return may_share or not is_ours
+
+    def kept(self, current: RunningStack, levels: Levels, restart: RestartPolicy) -> frozenset[str]:
         """The services that this arm needs as they are, with all that they need."""
+        if restart is not RestartPolicy.WHEN_NEEDED:
+            return frozenset()
         settings = self.stack.launch_settings(levels)
         if settings.endpoint != current.settings.endpoint:
             return frozenset()
@@ -128,6 +139,8 @@ class StackControl:
             if launch.name in held and any(c.wanted.source is ProofSource.LOG for c in checks):
                 path = held[launch.name].log_path
                 source = log_source_of(launch, path, from_end=False)
+                if isinstance(source, JournalFollower):
+                    source.seek_end(lambda words: self.machine.run(words).stdout)
                 if source is not None:
                     logs[launch.name] = StartLog(source)
         return logs

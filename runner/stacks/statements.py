@@ -64,8 +64,8 @@ async def _statement(
         ]
         lines = await log.lines(patterns, clock=clock)
     return Statement(
-        server_info=await _page(launch, launch.definition.server_info, http),
-        models=await _page(launch, launch.definition.models, http),
+        server_info=await statement_page(launch, launch.definition.server_info, http),
+        models=await statement_page(launch, launch.definition.models, http),
         log=lines,
         environment=(
             await asyncio.to_thread(environment_of, service)
@@ -88,9 +88,10 @@ def environment_of(service: RunningService) -> Mapping[str, str] | None:
         return None
 
 
-async def _page(
+async def statement_page(
     launch: ServiceLaunch, path: str | None, http: httpx.AsyncClient
 ) -> Mapping[str, Any] | None:
+    """A page that is one JSON object; None where there is none. Raises StackError."""
     url = launch.url_of(path)
     if url is None:
         return None

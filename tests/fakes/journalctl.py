@@ -1,6 +1,7 @@
 """A stand-in for journalctl that reads what `supervised.py` keeps.
 
 python journalctl.py FOLDER -u UNIT -o json -f --no-tail --since=@SECONDS|--after-cursor=CURSOR
+python journalctl.py FOLDER -u UNIT -o json -n 1 --no-pager -q
 """
 
 import json
@@ -9,6 +10,11 @@ import time
 from pathlib import Path
 
 POLL_S = 0.02
+
+
+def last(journal: Path) -> None:
+    lines = journal.read_text("utf-8").splitlines(keepends=True) if journal.exists() else []
+    sys.stdout.write("".join(line for line in lines[-1:] if line.endswith("\n")))
 
 
 def main(folder: Path, unit: str, since_us: int, after: str) -> None:
@@ -29,10 +35,13 @@ def main(folder: Path, unit: str, since_us: int, after: str) -> None:
 
 
 if __name__ == "__main__":
+    named = sys.argv[sys.argv.index("-u") + 1]
+    if "-n" in sys.argv:
+        sys.exit(last(Path(sys.argv[1]) / f"{named}.journal"))
     options = dict(word.split("=", 1) for word in sys.argv if word.startswith("--") and "=" in word)
     main(
         Path(sys.argv[1]),
-        sys.argv[sys.argv.index("-u") + 1],
+        named,
         round(float(options.get("--since", "@0")[1:]) * 1e6),
         options.get("--after-cursor", ""),
     )
