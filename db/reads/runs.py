@@ -146,6 +146,19 @@ def fingerprints(connection: Connection, launch_id: int) -> list[FingerprintFact
     return [newest[service] for service in sorted(newest)]
 
 
+def launch_reports(connection: Connection, launch_ids: Sequence[int]) -> dict[int, dict[str, Json]]:
+    """Launch to what each service said of itself then, the newest report of each."""
+    statement = (
+        select(FINGERPRINT.c.launch_id, FINGERPRINT.c.service, FINGERPRINT.c.facts)
+        .where(FINGERPRINT.c.launch_id.in_(launch_ids))
+        .order_by(FINGERPRINT.c.launch_id, FINGERPRINT.c.taken_at_us, FINGERPRINT.c.id)
+    )
+    found: dict[int, dict[str, Json]] = {}
+    for row in connection.execute(statement):
+        found.setdefault(row.launch_id, {})[row.service] = row.facts
+    return found
+
+
 def wedge_spans(connection: Connection, run_id: int) -> list[WedgeFacts]:
     statement = (
         select(*columns_of(WEDGE, WedgeFacts))

@@ -1,8 +1,10 @@
 """What an attribution says, in one sentence and a line for each level that was taken away."""
 
 from runner.evidence.factorial_attribution import Attribution, Removal, Role
-from runner.evidence.number_words import of_text, p_text, points_text
+from runner.evidence.number_words import counted_text, of_text, p_text, points_text
 from runner.evidence.rates import Interval
+
+_MOST_UNTESTED = 2
 
 
 def attribution_sentence(attribution: Attribution) -> str:
@@ -33,10 +35,7 @@ def removal_lines(attribution: Attribution) -> tuple[str, ...]:
         f"{points_text(e.excess, Interval(*e.limits))}."
         for e in attribution.excesses
     ]
-    untested = [
-        f"Not tested: no cell without {' and '.join(each)}." for each in attribution.untested
-    ]
-    return (*map(_removal_line, attribution.removals), *excesses, *untested)
+    return (*map(_removal_line, attribution.removals), *excesses, *_untested(attribution))
 
 
 def _removal_line(removal: Removal) -> str:
@@ -47,6 +46,17 @@ def _removal_line(removal: Removal) -> str:
         Role.UNCLEAR: "none was seen, which is not shown to be lower",
     }[removal.role]
     return f"{_instead(removal)}: {_of(removal)}, {what} ({p_text(removal.p)})."
+
+
+def _untested(attribution: Attribution) -> tuple[str, ...]:
+    """The smallest combinations are the cheapest to run and tell the most; the rest is counted."""
+    untested = sorted(attribution.untested, key=len)
+    if not untested:
+        return ()
+    shown = ", or without ".join(" and ".join(each) for each in untested[:_MOST_UNTESTED])
+    rest = len(untested) - _MOST_UNTESTED
+    others = f", nor for {counted_text(rest, 'other combination')}" if rest > 0 else ""
+    return (f"Not tested: there is no cell without {shown}{others}.",)
 
 
 def _why_not(attribution: Attribution) -> str:

@@ -31,14 +31,3 @@ class ComparisonSetting:
     background: str = ""
     each_run: RunCost | None = None
     planned_blocks: int | None = None
-
-
-def undeclared_differences(
-    after: Mapping[str, str], before: Mapping[str, str], *, declared: frozenset[str]
-) -> tuple[str, ...]:
-    """Entries of two fingerprints that differ although no declared factor says so, by name."""
-    return tuple(
-        f"{name}: {after.get(name, 'absent')} v {before.get(name, 'absent')}"
-        for name in sorted(after.keys() | before.keys())
-        if name not in declared and after.get(name) != before.get(name)
-    )

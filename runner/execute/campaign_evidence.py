@@ -8,21 +8,23 @@ from typing import Any
 from db.campaigns import find_campaign
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts, VerdictFacts, arms, verdicts
-from db.reads.runs import RunCounts, run_proof, runs
+from db.reads.runs import RunCounts, launch_reports, run_proof, runs
 from db.store import Store
-from db.tables import CampaignRow
+from db.tables import CampaignRow, Json
 from db.vocabulary import ClaimKind, RunState
 from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
 from runner.evidence.background_rate import BackgroundRate, background_of, background_sentence
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.counts import counted
 from runner.evidence.decision_rule import ELIMINATION_ALTERNATIVES, DecisionRule, Ending
+from runner.evidence.fingerprint_differences import Launch, fingerprint_differences
 from runner.evidence.number_words import counted_text
 from runner.evidence.run_block_process import DEFAULT_ALTERNATIVES
 from runner.evidence.run_cost import RunCost
 from runner.evidence.run_rate_test import Cluster
 from runner.evidence.session_correlation import FLOOR_OF_REPEATED_RUNS
 from runner.evidence.verdict_validity import invalidities, launches_of
+from runner.execute.launch_differences import are_endpoints, declared_between
 
 LEAST_BACKGROUND_SESSIONS = 59
 """As many as exclude a rate of 5 % where none is corrupt: fewer vouch for no background."""
@@ -32,13 +34,16 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class CampaignEvidence:
-    """All runs of a campaign; `unproven` names the factors of a run that nothing could prove."""
+    """All runs of a campaign; `unproven` names the factors of a run that nothing could prove,
+    `reports` what the services of each launch said of themselves.
+    """
 
     campaign: CampaignRow
     arms: tuple[ArmFacts, ...]
     hypotheses: tuple[VerdictFacts, ...]
     runs: tuple[RunCounts, ...]
     unproven: dict[int, tuple[str, ...]]
+    reports: dict[int, dict[str, Json]]
 
     def of_arm(self, arm_id: int) -> ArmEvidence:
         own = [run for run in self.runs if run.arm_id == arm_id]
@@ -119,6 +124,7 @@ class CampaignEvidence:
             order_is_random=True,
             sessions_planned={_label(run): run.sessions_planned for run in own},
             unverified=self._unverified(own, arm_id, versus_id),
+            undeclared_differences=self._undeclared(arm_id, versus_id),
             ended_by_rule=self.ending is not Ending.FIXED,
             each_run=_cost_of(own),
             planned_blocks=_planned_blocks(self.campaign, self.runs),
@@ -130,6 +136,26 @@ class CampaignEvidence:
         differing = {factor for factor in first if first[factor] != second.get(factor)}
         unproven = {factor for run in own for factor in self.unproven.get(run.id, ())}
         return tuple(sorted(differing & unproven))
+
+    def _undeclared(self, arm_id: int, versus_id: int) -> tuple[str, ...]:
+        first, second = self.arm(arm_id), self.arm(versus_id)
+        definition = self.campaign.definition
+        if arm_id == versus_id or are_endpoints(definition, first, second):
+            return ()
+        return fingerprint_differences(
+            self._launches_of(arm_id),
+            self._launches_of(versus_id),
+            declared=declared_between(definition, first, second),
+        )
+
+    def _launches_of(self, arm_id: int) -> list[Launch]:
+        """Of the runs that count; runs that share a launch have one."""
+        launches = dict.fromkeys(
+            run.launch_id
+            for run in self.runs
+            if run.arm_id == arm_id and run.run_state is RunState.DONE
+        )
+        return [self.reports[each] for each in launches if each in self.reports]
 
     def _run_evidence(self, run: RunCounts) -> RunEvidence:
         return RunEvidence(
@@ -162,6 +188,9 @@ def gather_evidence(store: Store, campaign_id: int) -> CampaignEvidence:
                 for run_id, proof in proofs.items()
                 if proof is not None
             },
+            reports=launch_reports(
+                connection, sorted({run.launch_id for run in stored if run.launch_id})
+            ),
         )
 
 

@@ -115,7 +115,8 @@ class Oracle:
             "index_k_dtype": self.says_index_k_dtype or self.index_k_dtype,
             "memory_usage": {"index_key_bytes_per_token": width},
         }
-        report = {"version": "oracle", "internal_states": [state], "api_key": "s3cret"}
+        version = os.environ.get("ORACLE_VERSION", "oracle")
+        report = {"version": version, "internal_states": [state], "api_key": "s3cret"}
         if self.tells_headers:
             report["started_by"] = self.authorization
         return JSONResponse(report)

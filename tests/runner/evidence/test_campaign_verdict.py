@@ -6,7 +6,7 @@ import pytest
 
 from db.vocabulary import Availability, Direction, Elimination, Headline, RunFlag, RunState
 from runner.evidence.campaign_verdict import judge_campaign
-from runner.evidence.comparison_setting import ComparisonSetting, undeclared_differences
+from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import ClaimKind, DecisionRule, Ending
 from runner.evidence.silent_sessions import SilentPolicy
 from runner.evidence.verdict_caveats import CaveatKind
@@ -167,16 +167,6 @@ def test_an_arm_without_any_run_is_no_arm() -> None:
 
     assert verdict.headline is Headline.INCONCLUSIVE
     assert "3 of 3 runs of after missing" in verdict.sentence
-
-
-def test_differences_that_no_factor_declares_are_found_by_name() -> None:
-    after = {"model": "a", "host_pool": "dtype", "image": "1.2"}
-    before = {"model": "a", "host_pool": "fp8", "image": "1.3", "extra": "x"}
-
-    assert undeclared_differences(after, before, declared=frozenset({"host_pool"})) == (
-        "extra: absent v x",
-        "image: 1.2 v 1.3",
-    )
 
 
 # --- clusters, order, registration

@@ -116,7 +116,27 @@ def test_a_combination_that_is_no_cell_is_named_as_untested() -> None:
     attribution = attribute(cells[-1], cells, instead=INSTEAD)
 
     assert ("index_keys", "hicache") in attribution.untested
-    assert "Not tested: no cell without index_keys and hicache." in removal_lines(attribution)
+    assert removal_lines(attribution)[-1] == (
+        "Not tested: there is no cell without index_keys and hicache, or without index_keys and "
+        "hicache and concurrency."
+    )
+
+
+def test_of_many_combinations_that_are_no_cells_the_smallest_are_named_and_the_rest_counted() -> (
+    None
+):
+    single = [
+        cell
+        for cell in matrix(only_all_on)
+        if sum(cell.levels[factor] != ON[factor] for factor in ON) < 2
+    ]
+
+    attribution = attribute(single[-1], single, instead=INSTEAD)
+
+    assert removal_lines(attribution)[-1] == (
+        "Not tested: there is no cell without index_keys and hicache, or without index_keys and "
+        "concurrency, nor for 2 other combinations."
+    )
 
 
 def test_a_cell_without_corruption_has_nothing_to_attribute() -> None:
