@@ -27,6 +27,7 @@ from runner.execute.held import held_by
 from runner.execute.launcher import Launcher
 from runner.execute.live_evidence import note_evidence_so_far
 from runner.execute.off_loop import off_loop
+from runner.execute.open_files import provide_open_files
 from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.run_lifecycle import execute_run
 from runner.execute.run_setting import Patience, RunSetting
@@ -70,9 +71,10 @@ async def run_campaign(
     `catalogue`: which log lines mean something; the one that came along by default. `environment`
     holds the keys that the stack file names.
 
-    Raises UsageError where one is missing, StackLeasedError, RunBusyError, and StoreError where the
-    store fails.
+    Raises UsageError where one is missing or where this machine cannot drive so many sessions,
+    StackLeasedError, RunBusyError, and StoreError where the store fails.
     """
+    provide_open_files(max(arm.concurrency for arm in expand_arms(campaign)))
     for orphan in await off_loop(interrupt_orphans, store, liveness=liveness_now(store)):
         progress.note(f"r-{orphan.id} was {orphan.reason}; it will be run again")
     registered = await off_loop(register_campaign, store, new_campaign(campaign, stack))
