@@ -8,7 +8,6 @@ from typing import Any
 from db.vocabulary import RunFlag
 from runner.campaign.campaign import OnWedge
 from runner.campaign.stack_file import Stack
-from runner.campaign.stack_shape import MetricsDialect
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_setting import RunSetting
 from runner.execute.session_drive import DriveRecord
@@ -117,7 +116,6 @@ class RunWatch:
 
     def _wedge_watch(self) -> WedgeWatch:
         setting, entry = self._setting, self._running.entry
-        metrics = entry.definition.metrics
         return WedgeWatch(
             http=setting.http,
             patience=self._patience(),
@@ -125,7 +123,7 @@ class RunWatch:
                 chat_url=entry.base_url + CHAT_PATH,
                 model=self._running.model,
                 prefix=f"r{self._run.run_id}",
-                names_requests=metrics is not None and metrics.dialect is MetricsDialect.SGLANG,
+                names_requests=self._running.speaks_sglang,
             ),
             client=ClientView(
                 open_requests=lambda: open_requests(self._record),

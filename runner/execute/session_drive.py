@@ -11,7 +11,6 @@ from db.recorder import Recorder
 from db.vocabulary import TransportEnd
 from runner.campaign.campaign import Arm, Campaign
 from runner.campaign.stack_file import Stack
-from runner.campaign.stack_shape import MetricsDialect
 from runner.control.secrets import Secrets
 from runner.execute.early_stopping import may_end_at_first_corrupt
 from runner.execute.live_evidence import progress_of
@@ -23,7 +22,7 @@ from runner.sessions.client_health import ClientHealth, HealthWatch
 from runner.sessions.closed_loop import DriveProgress, drive_sessions
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
-from runner.sessions.scenario import make_scenario
+from runner.sessions.scenario import scenario_of
 from runner.sessions.session_player import SessionPlayer
 from runner.sessions.session_transport import session_transport
 from runner.sessions.streaming_client import StreamingClient
@@ -92,7 +91,7 @@ class SessionDrive:
     def _player(self, client: StreamingClient) -> SessionPlayer:
         workload = self.campaign.workload
         return SessionPlayer(
-            scenario=make_scenario(workload),
+            scenario=scenario_of(self.campaign),
             client=client,
             settings=SessionSettings(
                 request=self._chat_request(),
@@ -111,8 +110,7 @@ class SessionDrive:
             for _, effect in self.stack.effects_of(self.arm.levels)
             for name, value in effect.request.items()
         }
-        metrics = self.running.entry.definition.metrics
-        speaks_sglang = metrics is not None and metrics.dialect is MetricsDialect.SGLANG
+        speaks_sglang = self.running.speaks_sglang
         of_dialect = {"return_cached_tokens_details": True} if speaks_sglang else {}
         return ChatRequest(
             model=self.running.model,

@@ -9,6 +9,7 @@ import httpx
 
 from db.clock import Clock
 from runner.campaign.stack_file import LaunchSettings
+from runner.campaign.stack_shape import MetricsDialect
 from runner.control.machine import RunningService
 from runner.control.process import ServiceProcess
 from runner.control.process_group import ProcessMark
@@ -40,6 +41,12 @@ class RunningStack:
     def entry(self) -> ServiceLaunch:
         """The service that the sessions talk to."""
         return self.launches[0]
+
+    @property
+    def speaks_sglang(self) -> bool:
+        """Whether its engines take SGLang's fields in requests; a router passes them on."""
+        endpoints = [launch.definition.metrics for launch in self.launches]
+        return any(each and each.dialect is MetricsDialect.SGLANG for each in endpoints)
 
     def launch_of(self, service: str) -> ServiceLaunch | None:
         return next((each for each in self.launches if each.name == service), None)

@@ -17,6 +17,7 @@ from runner.testbed.launch_options import LaunchOptions, parse_launch_options
 from runner.testbed.listening_socket import bind
 
 _USAGE = """usage: python -m runner.testbed serve [switches]    (serve --help lists them)
+       python -m runner.testbed router [switches]   (the router alone, before servers started apart)
        python -m runner.testbed causal [switches]   (the faults under their controls, measured)
 """
 
@@ -25,6 +26,10 @@ def main(argv: Sequence[str]) -> int:
     """The command behind `python -m runner.testbed`."""
     if argv and argv[0] == "serve":
         return serve(argv[1:])
+    if argv and argv[0] == "router":
+        from runner.testbed.router_command import main as route
+
+        return route(argv[1:])
     if argv and argv[0] == "causal":
         from runner.testbed.causal_table import main as causal
 
