@@ -6,7 +6,7 @@ from enum import StrEnum
 from math import exp
 from typing import Annotated, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from db.vocabulary import ClaimKind, Outcome
 from runner.campaign.file_shape import MAX_BLOCKS, MAX_SEED, LevelValue, RequestFields, Shape
@@ -15,10 +15,28 @@ from runner.campaign.prediction import Prediction
 Levels: TypeAlias = Mapping[str, LevelValue]  # factor -> level, in the order of the file's factors
 
 CONCURRENCY = "concurrency"
+SCENARIO_PATH = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 
 
 class ScenarioName(StrEnum):
     TOOL_DIALOGUE = "tool-dialogue"
+    PROBE = "probe"
+    LONG_CONTEXT = "long-context"
+    REPLAY = "replay"
+
+
+class ToolChoice(StrEnum):
+    """What a probe tells the server: to call any tool, or the one that is due."""
+
+    REQUIRED = "required"
+    NAMED = "named"
+
+
+class ReplayContext(StrEnum):
+    """What stands before a replayed request: what was recorded, or what this server answered."""
+
+    RECORDED = "recorded"
+    LIVE = "live"
 
 
 class RestartPolicy(StrEnum):
@@ -90,10 +108,31 @@ _Sessions = Annotated[
 ]
 
 
+def _scenario_kind(value: object) -> str:
+    return "<module>" if isinstance(value, str) and ":" in value else "<name>"
+
+
+_Scenario = Annotated[
+    Annotated[ScenarioName, Field(strict=False), Tag("<name>")]
+    | Annotated[str, StringConstraints(pattern=SCENARIO_PATH, max_length=200), Tag("<module>")],
+    Discriminator(_scenario_kind),
+]
+
+
+class ReplayFile(Shape):
+    """`file` is a path beside the campaign's own file."""
+
+    file: str = Field(min_length=1, max_length=1_000)
+    context: Annotated[ReplayContext, Field(strict=False)] = ReplayContext.RECORDED
+
+
 class Workload(Shape):
     """What the sessions of every run are; the same session index is the same dialogue in all."""
 
-    scenario: Annotated[ScenarioName, Field(strict=False)] = ScenarioName.TOOL_DIALOGUE
+    scenario: _Scenario = ScenarioName.TOOL_DIALOGUE
+    system: str | None = Field(default=None, min_length=1, max_length=100_000)
+    tool_choice: Annotated[ToolChoice, Field(strict=False)] = ToolChoice.REQUIRED
+    replay: ReplayFile | None = None
     sessions: _Sessions
     rounds: int = Field(default=4, gt=0, le=1_000)
     context_tokens: int = Field(default=300, ge=0, le=10_000_000)
@@ -174,5 +213,6 @@ class Campaign:
     longest_pause_s: float | None  # None: by the deadlines of the workload
     notify: tuple[str, ...]  # a command and its arguments; empty: nobody is told
     hypotheses: tuple[Hypothesis, ...]
+    workload_files: Mapping[str, str]  # as the file names them -> SHA-256, in hexadecimal
     source_path: str
     source_text: str

@@ -1,10 +1,11 @@
 """Reads a campaign file into a Campaign; asks `campaign_checks` whether its names fit together."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from db.vocabulary import Outcome
-from runner.campaign.campaign import Campaign, Hypothesis, Levels
+from runner.campaign.campaign import Campaign, Hypothesis, Levels, Workload
 from runner.campaign.campaign_checks import reference_problems
 from runner.campaign.campaign_shape import CampaignShape, HypothesisShape, tags_of
 from runner.campaign.config_problems import raise_problems
@@ -42,6 +43,7 @@ def campaign_of(source: YamlSource) -> Campaign:
         longest_pause_s=shape.longest_pause_s,
         notify=shape.notify,
         hypotheses=tuple(_hypothesis_of(each, factors, baseline) for each in shape.hypotheses),
+        workload_files=_digests(shape.workload, Path(source.path).parent),
         source_path=source.path,
         source_text=source.text,
     )
@@ -62,6 +64,13 @@ def _hypothesis_of(shape: HypothesisShape, factors: Factors, baseline: Levels | 
         goal=shape.goal,
         predicted_rate=shape.predicted_rate,
     )
+
+
+def _digests(workload: Workload, folder: Path) -> dict[str, str]:
+    """A file that cannot be read has none; the scenario says so when it is made."""
+    names = [] if workload.replay is None else [workload.replay.file]
+    readable = [name for name in names if (folder / name).is_file()]
+    return {name: sha256((folder / name).read_bytes()).hexdigest() for name in readable}
 
 
 def _completed(factors: Factors, levels: Levels | None) -> Levels | None:

@@ -34,6 +34,7 @@ _WHAT = {
 }
 # The patterns that are not those of a name, by what they begin with.
 _OF_PATTERN = {
+    "^[A-Za-z_]\\w*(\\.": "must be the path of a scenario, such as my_package.my_module:MyScenario",
     "^https?://": "must be http://HOST:PORT or https://..., without a password and a last slash",
     "^/": "must be a path that begins with /, without blanks",
     "^[A-Za-z_]": "must be the name of an environment variable",

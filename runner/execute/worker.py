@@ -27,6 +27,7 @@ from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import reach_verdicts
 from runner.sessions.played_session import PlayedSession
+from runner.sessions.scenario import scenario_of
 
 POLL_S = 0.5
 BUSY_STACK_POLL_S = 3.0
@@ -123,6 +124,7 @@ class Worker:
         campaign = load_campaign(self.configs.campaign_path(request.campaign_file))
         stack = load_stack(self.configs.stack_path(campaign.stack))
         check_campaign_on_stack(campaign, stack)
+        scenario_of(campaign)  # so that what it cannot play is known before anything starts
         campaign = narrow_campaign(
             campaign, request.levels, order_seed=request.order_seed, blocks=request.blocks
         )

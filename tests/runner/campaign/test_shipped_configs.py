@@ -9,7 +9,14 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from db.vocabulary import CORRUPT_OUTCOMES
-from runner.campaign.campaign import Campaign, Deadlines, Schedule, ToolLatency, Workload
+from runner.campaign.campaign import (
+    Campaign,
+    Deadlines,
+    ReplayFile,
+    Schedule,
+    ToolLatency,
+    Workload,
+)
 from runner.campaign.campaign_file import load_campaign
 from runner.campaign.campaign_shape import CampaignShape, HypothesisShape, LevelOptions
 from runner.campaign.config_folder import ConfigFolder
@@ -33,6 +40,7 @@ SECTIONS: Mapping[str, type[BaseModel]] = {
     "campaign file": CampaignShape,
     "level options": LevelOptions,
     "workload": Workload,
+    "replay": ReplayFile,
     "deadlines": Deadlines,
     "tool_latency": ToolLatency,
     "schedule": Schedule,

@@ -1,0 +1,190 @@
+"""The scenario `replay`: an engineer's own recorded chat requests, played again in every arm.
+
+Each line of the file is one request body, or an object with `request` and, where they are known,
+`session` (which conversation it belongs to), `due` (the right answer). Without `session`, a request
+continues the conversation whose messages it begins with.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import NoReturn
+
+from runner.campaign.campaign import ReplayContext
+from runner.errors import ConfigError
+from runner.judge.json_values import Json, JsonObject, parse_json
+from runner.judge.record import Due, due_from_json
+from runner.sessions.dialogue import Dialogue, Round, Step
+
+_OURS = frozenset({"model", "messages", "tools", "stream", "stream_options", "rid", "request_id"})
+_KEYS = frozenset({"request", "session", "due"})
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """One line of the file. `messages` is the whole conversation up to this request."""
+
+    messages: tuple[JsonObject, ...]
+    tools: tuple[JsonObject, ...]
+    fields: Mapping[str, Json]
+    due: Due | None
+
+
+@dataclass(slots=True)
+class _Conversation:
+    requests: list[RecordedRequest] = field(default_factory=list)
+
+
+class Replay:
+    """Session `i` plays conversation `i` of the file, and begins again after the last one."""
+
+    name = "replay"
+
+    def __init__(
+        self,
+        conversations: Sequence[Sequence[RecordedRequest]],
+        *,
+        context: ReplayContext,
+        key: str,
+    ) -> None:
+        self._conversations = conversations
+        self._context = context
+        self._key = key
+
+    def dialogue(self, session_index: int) -> Dialogue:
+        number = session_index % len(self._conversations)
+        requests = self._conversations[number]
+        steps = _recorded(requests) if self._context is ReplayContext.RECORDED else _live(requests)
+        return Dialogue(
+            key=f"{self.name}/{self._key}/{number}",
+            system="",
+            tools=(),
+            rounds=tuple(Round((step,)) for step in steps),
+        )
+
+
+def read_replay(path: Path, *, context: ReplayContext) -> Replay:
+    """Raises ConfigError with the line that cannot be played."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"workload.replay.file: {path} cannot be read: {error.strerror}"
+        ) from None
+    conversations = read_conversations(content.split(b"\n"), source=str(path))
+    return Replay(conversations, context=context, key=hashlib.sha256(content).hexdigest()[:12])
+
+
+def read_conversations(
+    lines: Iterable[bytes], *, source: str
+) -> tuple[tuple[RecordedRequest, ...], ...]:
+    """The requests by conversation, both in the order of the lines; empty lines are skipped.
+
+    Raises:
+        ConfigError: a line is no chat request, or there is none at all.
+    """
+    named: dict[str, _Conversation] = {}
+    found: list[_Conversation] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        session, request = _read_line(line, f"{source}:{number}")
+        conversation = named.get(session) if session is not None else _continued(found, request)
+        if conversation is None:
+            conversation = _Conversation()
+            found.append(conversation)
+            if session is not None:
+                named[session] = conversation
+        conversation.requests.append(request)
+    if not found:
+        raise ConfigError(f"{source}: holds no chat request; it needs one JSON object a line")
+    return tuple(tuple(each.requests) for each in found)
+
+
+def _continued(found: Sequence[_Conversation], request: RecordedRequest) -> _Conversation | None:
+    """The conversation with the longest beginning in common; the latest of several alike."""
+    fitting = [
+        each
+        for each in found
+        if len(each.requests[-1].messages) < len(request.messages)
+        and request.messages[: len(each.requests[-1].messages)] == each.requests[-1].messages
+    ]
+    return max(fitting, key=lambda each: len(each.requests[-1].messages), default=None)
+
+
+def _read_line(line: bytes, place: str) -> tuple[str | None, RecordedRequest]:
+    value = parse_json(line.removeprefix(b"\xef\xbb\xbf"))
+    if not isinstance(value, dict):
+        _refuse(place, "is no JSON object")
+    if "messages" in value:
+        return None, _read_request(value, None, place)
+    unknown = sorted(value.keys() - _KEYS)
+    if unknown or "request" not in value:
+        _refuse(place, "has neither `messages` nor `request`; allowed beside it: session, due")
+    session = value.get("session")
+    if session is not None and not isinstance(session, str | int):
+        _refuse(place, "`session` must be a name or a number")
+    try:
+        due = due_from_json(value.get("due"))
+    except ValueError as error:
+        _refuse(place, str(error))
+    request = value["request"]
+    if not isinstance(request, dict):
+        _refuse(place, "`request` must be an object")
+    return None if session is None else str(session), _read_request(request, due, place)
+
+
+def _read_request(body: JsonObject, due: Due | None, place: str) -> RecordedRequest:
+    messages, tools = body.get("messages"), body.get("tools")
+    tools = [] if tools is None else tools
+    if not isinstance(messages, list) or not messages:
+        _refuse(place, "`messages` must be a list that is not empty")
+    if not isinstance(tools, list):
+        _refuse(place, "`tools` must be a list")
+    for what, items in (("messages", messages), ("tools", tools)):
+        if not all(isinstance(item, dict) for item in items):
+            _refuse(place, f"each entry of `{what}` must be an object")
+    return RecordedRequest(
+        messages=tuple(item for item in messages if isinstance(item, dict)),
+        tools=tuple(item for item in tools if isinstance(item, dict)),
+        fields={name: value for name, value in body.items() if name not in _OURS},
+        due=due,
+    )
+
+
+def _recorded(requests: Sequence[RecordedRequest]) -> Iterable[Step]:
+    for each in requests:
+        yield Step(recorded=each.messages, due=each.due, tools=each.tools, request=each.fields)
+
+
+def _live(requests: Sequence[RecordedRequest]) -> Iterable[Step]:
+    """What people said is said again; what the model said is left to the model. Its calls get the
+    results that were recorded for the calls of that time, in one text.
+    """
+    before: tuple[JsonObject, ...] = ()
+    for each, following in zip_longest(requests, requests[1:]):
+        new = each.messages[len(before) :]
+        answered = following.messages[len(each.messages) :] if following is not None else ()
+        yield Step(
+            say=tuple(message for message in new if not before or _is_said_by_people(message)),
+            due=each.due,
+            tool_result="\n".join(filter(None, map(_tool_text, answered))),
+            tools=each.tools,
+            request=each.fields,
+        )
+        before = each.messages
+
+
+def _tool_text(message: JsonObject) -> str:
+    content = message.get("content")
+    return content if message.get("role") == "tool" and isinstance(content, str) else ""
+
+
+def _is_said_by_people(message: JsonObject) -> bool:
+    return message.get("role") not in ("assistant", "tool")
+
+
+def _refuse(place: str, what: str) -> NoReturn:
+    raise ConfigError(f"{place}: {what}")

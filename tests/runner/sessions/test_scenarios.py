@@ -1,0 +1,333 @@
+"""Each scenario gives the same dialogues in every arm, and what it asks for can be checked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from db.vocabulary import Outcome
+from runner.campaign.campaign import ReplayContext, ReplayFile, ScenarioName, ToolChoice, Workload
+from runner.errors import ConfigError
+from runner.judge.json_values import JsonObject
+from runner.judge.record import DueCall, TurnRecord
+from runner.sessions.dialogue import Dialogue, Step
+from runner.sessions.replay import read_conversations
+from runner.sessions.scenario import make_scenario
+from runner.sessions.session_player import SessionPlayer
+from tests.runner.sessions import wire
+from tests.runner.sessions.fast_forward import run_in_no_time
+from tests.runner.sessions.puppet_client import streamed
+from tests.runner.sessions.test_session_player import a_player
+
+
+def a_workload(scenario: ScenarioName | str, **fields: Any) -> Workload:
+    return Workload(scenario=scenario, sessions=4, rounds=2, **fields)
+
+
+class Server:
+    """Answers each request by a function of its body, and keeps the bodies."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+        self.bodies: list[JsonObject] = []
+
+    async def send(
+        self, body: JsonObject, *, request_id: str, session_left_s: float | None = None
+    ) -> TurnRecord:
+        self.bodies.append(json.loads(json.dumps(body)))
+        return streamed(self._answer(body, len(self.bodies) - 1))
+
+
+def player_of(scenario: Any, server: Server) -> SessionPlayer:
+    made = a_player(scenario)
+    return SessionPlayer(
+        scenario=scenario,
+        client=server,
+        settings=made.settings,
+        tool_latency=None,
+        seed=7,
+        clock=made.clock,
+    )
+
+
+def right_calls(dialogue: Dialogue) -> list[DueCall]:
+    dues = [step.due for played in dialogue.rounds for step in played.steps]
+    return [due for due in dues if isinstance(due, DueCall)]
+
+
+# probe
+
+
+@pytest.mark.parametrize("choice", ToolChoice)
+def test_a_probe_asks_each_errand_alone_and_demands_a_call(choice: ToolChoice) -> None:
+    scenario = make_scenario(a_workload("probe", tool_choice=choice))
+    dues = right_calls(scenario.dialogue(3))
+    server = Server(lambda _, n: wire.call_stream(dues[n].name, dict(dues[n].arguments)))
+
+    played = run_in_no_time(player_of(scenario, server).play(3))
+
+    assert played.judgement.outcome is Outcome.DONE
+    assert played.rounds_completed == played.rounds_planned == 2
+    for body, due in zip(server.bodies, dues, strict=True):
+        named = {"type": "function", "function": {"name": due.name}}
+        assert body["tool_choice"] == ("required" if choice is ToolChoice.REQUIRED else named)
+        messages = body["messages"]
+        assert isinstance(messages, list) and len(messages) == 2
+
+
+def test_words_in_answer_to_a_probe_are_no_call() -> None:
+    scenario = make_scenario(a_workload("probe"))
+    server = Server(lambda *_: wire.answer_stream("I would rather talk."))
+
+    played = run_in_no_time(player_of(scenario, server).play(0))
+
+    assert played.judgement.outcome is Outcome.NO_TOOL
+
+
+# long-context
+
+
+@given(index=st.integers(0, 5_000), context=st.sampled_from([0, 1_000, 20_000]))
+@settings(max_examples=25, deadline=None)
+def test_each_passphrase_stands_once_in_the_text_and_is_asked_for(index: int, context: int) -> None:
+    dialogue = make_scenario(a_workload("long-context", context_tokens=context)).dialogue(index)
+
+    for number, due in enumerate(right_calls(dialogue), start=1):
+        sentence = f"The passphrase of errand {number} is {due.arguments['passphrase']}."
+        assert dialogue.system.count(sentence) == 1
+    for tool in dialogue.tools:
+        function: Any = tool["function"]
+        assert "passphrase" in function["parameters"]["required"]
+    assert len(dialogue.system.split()) >= context / 1.3 - 1
+
+
+def test_a_wrong_passphrase_is_wrong() -> None:
+    scenario = make_scenario(a_workload("long-context", context_tokens=500))
+    (due, *_) = right_calls(scenario.dialogue(0))
+    values = {**due.arguments, "passphrase": "some other words"}
+    server = Server(lambda *_: wire.call_stream(due.name, dict(values)))
+
+    assert run_in_no_time(player_of(scenario, server).play(0)).judgement.outcome is Outcome.WRONG
+
+
+# replay
+
+TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Weather?"}]
+CALLED = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    ],
+}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "rain"}
+ANSWERED = {"role": "assistant", "content": "It rains."}
+THANKS = {"role": "user", "content": "And tomorrow?"}
+FIRST = {"model": "theirs", "messages": ASKED, "tools": [TOOL], "temperature": 0.7, "stream": False}
+SECOND = {**FIRST, "messages": [*ASKED, CALLED, RESULT]}
+THIRD = {**FIRST, "messages": [*ASKED, CALLED, RESULT, ANSWERED, THANKS]}
+OTHER = {"messages": [{"role": "user", "content": "hello"}]}
+
+
+def a_file(folder: Path, *lines: Any) -> Path:
+    file = folder / "requests.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines) + "\n", "utf-8")
+    return file
+
+
+def replaying(folder: Path, context: ReplayContext, *lines: Any) -> Any:
+    a_file(folder, *lines)
+    replay = ReplayFile(file="requests.jsonl", context=context)
+    return make_scenario(a_workload("replay", replay=replay), folder=folder)
+
+
+def answers(body: JsonObject, number: int) -> bytes:
+    texts = [
+        wire.call_stream("look_up", {}),
+        wire.answer_stream("Rain."),
+        wire.answer_stream("Sun."),
+    ]
+    return texts[number]
+
+
+def test_a_recorded_context_is_sent_as_it_was_whatever_the_server_answers(tmp_path: Path) -> None:
+    server = Server(answers)
+    scenario = replaying(tmp_path, ReplayContext.RECORDED, FIRST, OTHER, SECOND, THIRD)
+
+    played = run_in_no_time(player_of(scenario, server).play(0))
+
+    assert played.judgement.outcome is Outcome.DONE
+    assert [body["messages"] for body in server.bodies] == [
+        ASKED,
+        SECOND["messages"],
+        THIRD["messages"],
+    ]
+    assert {body["model"] for body in server.bodies} == {"tiny"}
+    assert {body["temperature"] for body in server.bodies} == {0.7}
+    assert all(body["stream"] is True for body in server.bodies)
+
+
+def test_a_live_context_holds_what_this_server_said_and_what_was_recorded_of_the_others(
+    tmp_path: Path,
+) -> None:
+    server = Server(answers)
+
+    played = run_in_no_time(
+        player_of(replaying(tmp_path, ReplayContext.LIVE, FIRST, SECOND, THIRD), server).play(0)
+    )
+
+    assert played.judgement.outcome is Outcome.DONE
+    messages: Any = server.bodies[2]["messages"]
+    assert [message["role"] for message in messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert messages[3]["content"] == "rain"
+    assert messages[4]["content"] == "Rain."
+    assert messages[5] == THANKS
+
+
+def test_requests_belong_to_the_conversation_that_they_continue(tmp_path: Path) -> None:
+    lines = [json.dumps(each).encode() for each in (FIRST, OTHER, SECOND, FIRST, THIRD)]
+
+    found = read_conversations(lines, source="r.jsonl")
+
+    assert [[len(each.messages) for each in conversation] for conversation in found] == [
+        [2, 4, 6],
+        [1],
+        [2],
+    ]
+
+
+def test_a_named_session_keeps_requests_together_that_share_no_beginning() -> None:
+    lines = [
+        json.dumps({"session": "a", "request": FIRST}).encode(),
+        json.dumps({"session": "b", "request": SECOND}).encode(),
+        json.dumps({"session": "a", "request": OTHER}).encode(),
+    ]
+
+    found = read_conversations(lines, source="r.jsonl")
+
+    assert [len(conversation) for conversation in found] == [2, 1]
+
+
+def test_a_due_call_is_held_against_the_answer(tmp_path: Path) -> None:
+    due = {"kind": "call", "name": "look_up", "arguments": {"place": "here"}}
+    scenario = replaying(tmp_path, ReplayContext.RECORDED, {"request": FIRST, "due": due})
+    server = Server(answers)
+
+    played = run_in_no_time(player_of(scenario, server).play(0))
+
+    assert played.judgement.outcome in (Outcome.WRONG, Outcome.MALFORMED)
+
+
+def test_more_sessions_than_conversations_begin_again(tmp_path: Path) -> None:
+    scenario = replaying(tmp_path, ReplayContext.RECORDED, FIRST, OTHER)
+
+    assert scenario.dialogue(0) == scenario.dialogue(2) != scenario.dialogue(1)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (b"{", ":2: is no JSON object"),
+        (b"[]", ":2: is no JSON object"),
+        (b"{}", ":2: has neither `messages` nor `request`"),
+        (b'{"messages": []}', ":2: `messages` must be a list that is not empty"),
+        (b'{"messages": ["hi"]}', ":2: each entry of `messages` must be an object"),
+        (b'{"messages": [{}], "tools": {}}', ":2: `tools` must be a list"),
+        (
+            b'{"request": {"messages": [{}]}, "due": {"kind": "song"}}',
+            ":2: due has the kind 'song'",
+        ),
+        (b'{"request": {"messages": [{}]}, "session": []}', ":2: `session` must be a name"),
+        (b'{"request": 3}', ":2: `request` must be an object"),
+        (b"\xff\xfe", ":2: is no JSON object"),
+    ],
+)
+def test_a_line_that_is_no_request_is_named(line: bytes, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_conversations([json.dumps(OTHER).encode(), line], source="r.jsonl")
+
+    assert sentence in str(caught.value)
+
+
+def test_a_file_without_a_request_is_refused() -> None:
+    with pytest.raises(ConfigError, match="holds no chat request"):
+        read_conversations([b"", b"  "], source="r.jsonl")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    replay = ReplayFile(file="nowhere.jsonl")
+
+    with pytest.raises(ConfigError, match=r"nowhere\.jsonl cannot be read: No such file"):
+        make_scenario(a_workload("replay", replay=replay), folder=tmp_path)
+
+
+# what the workload says around them
+
+
+def test_the_engineer_s_own_text_stands_first() -> None:
+    scenario = make_scenario(a_workload("tool-dialogue", system="Call a tool, always."))
+
+    assert scenario.dialogue(0).system.startswith("Call a tool, always.\n\n")
+    probe = make_scenario(a_workload("probe", system="Call a tool, always.")).dialogue(0)
+    recorded = probe.rounds[0].steps[0].recorded
+    assert recorded is not None
+    assert str(recorded[0]["content"]).startswith("Call a tool, always.")
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"scenario": "replay"}, "workload.replay is missing"),
+        (
+            {"scenario": "replay", "replay": ReplayFile(file="f"), "system": "x"},
+            "cannot stand before what was recorded",
+        ),
+        ({"scenario": "probe", "replay": ReplayFile(file="f")}, "only the scenario replay"),
+        ({"scenario": "no.such.module:Thing"}, "no.such.module:Thing gives no scenario"),
+        ({"scenario": "json:loads"}, "json:loads gives no scenario"),
+    ],
+)
+def test_what_does_not_fit_together_is_said(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_scenario(Workload(sessions=4, **fields))
+
+    assert sentence in str(caught.value)
+
+
+class OneQuestion:
+    """A scenario as a user might write it."""
+
+    name = "one-question"
+
+    def __init__(self, workload: Workload) -> None:
+        self._seed = workload.seed
+
+    def dialogue(self, session_index: int) -> Dialogue:
+        from runner.sessions.chat_request import user_message
+        from runner.sessions.dialogue import Round
+
+        step = Step(say=(user_message(f"Question {self._seed}/{session_index}?"),))
+        return Dialogue(key=str(session_index), system="", tools=(), rounds=(Round((step,)),))
+
+
+def test_a_scenario_of_one_s_own_is_named_by_its_module() -> None:
+    path = "tests.runner.sessions.test_scenarios:OneQuestion"
+    scenario = make_scenario(a_workload(path, seed=5))
+    server = Server(lambda *_: wire.answer_stream("An answer."))
+
+    played = run_in_no_time(player_of(scenario, server).play(2))
+
+    assert played.judgement.outcome is Outcome.DONE
+    assert server.bodies[0]["messages"] == [{"role": "user", "content": "Question 5/2?"}]
+    assert "tools" not in server.bodies[0]
