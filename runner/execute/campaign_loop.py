@@ -101,11 +101,9 @@ async def run_campaign(
             progress.campaign_started(
                 campaign.name, campaign_id, missing=len(missing), total=len(due)
             )
-            if missing:
+            if missing and len(due) > 1:
                 seed, blocks = campaign.schedule.order_seed, campaign.schedule.blocks
-                progress.note(
-                    f"the runs of {blocks} block(s) are in the order of order_seed {seed}"
-                )
+                progress.note(f"{blocks} blocks, their runs in the order of order_seed {seed}")
             for carried in carried_over(campaign, stack):
                 progress.note(carried)
             with Recorder(store) as recorder:
