@@ -10,8 +10,9 @@ from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts, CampaignFacts, arms
 from db.reads.runs import RunCounts, runs
 from db.store import Store
-from db.vocabulary import Headline, RunFlag, RunState
+from db.vocabulary import RunFlag, RunState
 from runner.cli.console import ExitStatus, say
+from runner.cli.exit_statuses import status_of
 from runner.evidence.counts import SessionCounts, pooled
 from runner.evidence.verdict_text import verdict_lines
 from runner.evidence.wording import corrupt_text, count_text, evidence_text
@@ -23,8 +24,6 @@ from runner.execute.verdicts import JudgedHypothesis
 
 MAX_SILENT_SHARE = 0.05
 """Of a run's sessions: with more, that none was corrupt says too little to end with 0."""
-
-_FAILED = frozenset({Headline.REFUTED, Headline.WORSE, Headline.IMPROVED_NOT_ELIMINATED})
 
 
 def campaign_json(
@@ -89,19 +88,10 @@ def say_verdicts(store: Store, campaign_id: int, judged: Sequence[JudgedHypothes
 def exit_status(
     store: Store, campaign: CampaignFacts, judged: Sequence[JudgedHypothesis]
 ) -> ExitStatus:
-    """Fine where every registered prediction held; without one, where nothing bad was seen.
-
-    An exploratory prediction may fail, but holds nothing: it was written after runs had begun.
-    """
+    """Fine where every registered prediction held; without any, where nothing bad was seen."""
     if not judged:
         return _status_of_runs(store, campaign)
-    headlines = {each.verdict.headline for each in judged if not each.verdict.is_exploratory}
-    if not headlines:
-        later = {each.verdict.headline for each in judged}
-        return ExitStatus.SOME_FAILED if later & _FAILED else ExitStatus.COULD_NOT_SAY
-    if headlines & _FAILED:
-        return ExitStatus.SOME_FAILED
-    return ExitStatus.COULD_NOT_SAY if Headline.INCONCLUSIVE in headlines else ExitStatus.FINE
+    return status_of([each.verdict for each in judged])
 
 
 def _status_of_runs(store: Store, campaign: CampaignFacts) -> ExitStatus:

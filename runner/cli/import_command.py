@@ -8,6 +8,7 @@ import typer
 from runner.campaign.prediction import Prediction, PredictionError, parse_prediction
 from runner.cli.console import say, say_json
 from runner.cli.counted_verdict import judge_counts, say_counted_verdict, verdict_json
+from runner.cli.exit_statuses import status_of
 from runner.cli.input_text import read_input
 from runner.cli.options import JsonOption
 from runner.errors import RecordedCaseError, UsageError
@@ -43,10 +44,11 @@ def import_run(
     verdict = judge_counts(question)
     if as_json:
         say_json({"run": _run_json(printed), **verdict_json(verdict)})
-        return
-    for line in _lines(printed):
-        say(line)
-    say_counted_verdict(question, verdict)
+    else:
+        for line in _lines(printed):
+            say(line)
+        say_counted_verdict(question, verdict)
+    raise typer.Exit(status_of([verdict]))
 
 
 def _read(file: Path) -> PrintedRun:
@@ -68,13 +70,12 @@ def _prediction(text: str) -> Prediction:
 
 def _lines(printed: PrintedRun) -> tuple[str, ...]:
     """As a run of today prints them."""
-    requests = printed.wedge_requests
     return summary_lines(
         printed.counts,
         wall_s=printed.wall_s,
         peak_running=printed.peak_running,
         wedge_lines=printed.wedge_lines,
-        wedge_requests=printed.wedge_lines if requests is None else requests,
+        wedge_requests=printed.wedge_requests,
     )
 
 

@@ -1,17 +1,29 @@
 """Reads a file that a command was given as text; knows nothing of what is in it."""
 
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from runner.errors import UsageError
 
 
 def read_input(file: Path, *, errors: str = "strict") -> str:
-    """UTF-8; `-` is standard input. `errors` as of bytes.decode. Raises UsageError."""
+    """UTF-8, or what its byte order mark says; `-` is standard input. `errors` as of bytes.decode.
+
+    Raises UsageError.
+    """
     try:
         content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        return content.decode("utf-8", errors)
+        return content.decode(_encoding_of(content), errors)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is not UTF-8 ({error.reason} at byte {error.start})") from error
+        what = f"{error.reason} at byte {error.start}"
+        raise UsageError(f"{file} is not {error.encoding.upper()} ({what})") from error
+
+
+def _encoding_of(content: bytes) -> str:
+    """Shells of Windows redirect in UTF-16, with a mark."""
+    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "utf-16"
+    return "utf-8-sig"

@@ -16,10 +16,12 @@ def summary_lines(
     *,
     wall_s: float | None,
     peak_running: float | None,
-    wedge_lines: int,
-    wedge_requests: int,
+    wedge_lines: int | None,
+    wedge_requests: int | None,
 ) -> tuple[str, str, str, str, str]:
-    """`peak_running` is None where no scrape was read: missing is not zero."""
+    """`peak_running` is None where no scrape was read, the wedges where nobody counted: missing is
+    not zero.
+    """
     return (
         f"wall={_wall(wall_s)} counts={_counts_json(counts)}",
         f"CORRUPTION sessions: {_rate_of_all(counts)}  ({_outcomes(counts)})",
@@ -61,8 +63,10 @@ def _outcomes(counts: SessionCounts) -> str:
     return " ".join([*shown, *(f"{outcome}={counts[outcome]}" for outcome in others)])
 
 
-def _wedge_words(lines: int, requests: int) -> str:
-    return str(lines) if requests == lines else f"{lines} ({requests} requests)"
+def _wedge_words(lines: int | None, requests: int | None) -> str:
+    if lines is None:
+        return "unknown"
+    return str(lines) if requests is None or requests == lines else f"{lines} ({requests} requests)"
 
 
 def _evidence(counts: SessionCounts) -> str:

@@ -31,9 +31,9 @@ def _decisive(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
 
 
-def _json(*arguments: str) -> Any:
+def _json(*arguments: str, status: int = 0) -> Any:
     result = _decisive(*arguments, "--json")
-    assert result.exit_code == 0, result.exception or result.stderr
+    assert result.exit_code == status, result.exception or result.stderr
     return json.loads(result.stdout)
 
 
@@ -324,7 +324,7 @@ def test_a_file_that_is_not_there_is_refused(command: tuple[str, ...], tmp_path:
 def test_the_real_case_reads_refuted_without_improvement_and_with_worse_availability(
     seed: str,
 ) -> None:
-    read = _json("import", seed, "--versus", "12/80")
+    read = _json("import", seed, "--versus", "12/80", status=1)
 
     expected = VERDICTS["01_real_case"]["expected"]
     assert read["headline"] == Headline.REFUTED == expected["headline"].casefold()
@@ -352,7 +352,9 @@ def test_the_real_case_claims_no_more_than_its_verdict(seed: str) -> None:
 
 
 def test_another_prediction_and_silent_sessions_of_the_other_arm_are_used(seed: str) -> None:
-    read = _json("import", seed, "--versus", "12/80", "--silent", "3", "--predict", "leak <= 9")
+    read = _json(
+        *("import", seed, "--versus", "12/80", "--silent", "3", "--predict", "leak <= 9"), status=3
+    )
 
     assert read["numbers"]["before"]["silent"] == 3
     assert read["inputs"]["predict"] == "leak <= 9"
@@ -451,3 +453,24 @@ def test_runs_that_share_a_launch_count_as_one(tmp_path: Path) -> None:
 )
 def test_assumptions_that_cannot_be_meant_are_refused(option: str, value: str) -> None:
     assert option in _refusal("plan", "smoke", "--configs", CONFIGS, option, value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_log_that_a_windows_shell_wrote_is_imported(tmp_path: Path, encoding: str) -> None:
+    seed = tmp_path / "seed.txt"
+    seed.write_bytes(REAL_CASE.replace("\n", "\r\n").encode(encoding))
+
+    result = _decisive("import", str(seed), "--versus", "12/80")
+
+    assert result.exit_code == 1
+    assert "REFUTED. " in result.stdout
+
+
+def test_an_import_that_cannot_say_ends_like_one(tmp_path: Path) -> None:
+    seed = tmp_path / "seed.txt"
+    seed.write_text('wall=9.0s counts={"done": 80}\n', "utf-8")
+
+    result = _decisive("import", str(seed), "--versus", "12/80")
+
+    assert result.exit_code == 3
+    assert "WaitingForInput/aborts during run: unknown" in result.stdout

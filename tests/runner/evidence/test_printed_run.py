@@ -66,8 +66,52 @@ def test_what_a_run_prints_is_what_is_read() -> None:
         ('wall=1.0s counts={"banana": 1}', "name no outcome"),
         ('wall=1.0s counts={"leak": -1}', "name no outcome"),
         (REAL_CASE.replace("5/80", "6/80"), "contradict"),
+        (REAL_CASE + REAL_CASE, "the lines of 2 runs; import each by itself"),
+        ('wall=1.0s counts={"leak": 5, "leak": 0}', "an outcome twice"),
+        ("CORRUPTION sessions: 5/80 = 6%", "does not say how the sessions ended"),
+        ("CORRUPTION sessions: 5/80 = 6%  (leak=5 error=7 ok-ish[done/maxrounds]=0)", "contradict"),
     ],
 )
 def test_lines_that_cannot_be_meant_are_refused(text: str, what: str) -> None:
     with pytest.raises(RecordedCaseError, match=what):
         read_printed_run(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(reversed(REAL_CASE.splitlines())),
+        REAL_CASE.replace("\n", "\r\n"),
+        REAL_CASE.replace("\n", "\r"),
+        "\n".join(f"12:03:44 INFO {line} " for line in REAL_CASE.splitlines()),
+    ],
+    ids=["reversed", "windows", "old mac", "prefixed"],
+)
+def test_the_order_and_the_ends_of_the_lines_do_not_matter(text: str) -> None:
+    assert read_printed_run(text) == read_printed_run(REAL_CASE)
+
+
+def test_the_line_of_corruption_stands_for_lost_counts() -> None:
+    lines = [line for line in REAL_CASE.splitlines() if not line.startswith("wall")]
+
+    printed = read_printed_run("\n".join(lines))
+
+    assert printed.counts == counted({"leak": 5, "error": 75, "done": 0, "no_tool": 0})
+    assert printed.wall_s is None
+
+
+def test_wedge_lines_that_nobody_counted_are_not_none() -> None:
+    text = REAL_CASE.replace("WaitingForInput", "Waiting")
+
+    printed = read_printed_run(text)
+    lines = summary_lines(
+        printed.counts,
+        wall_s=None,
+        peak_running=None,
+        wedge_lines=printed.wedge_lines,
+        wedge_requests=printed.wedge_requests,
+    )
+
+    assert printed.wedge_lines is None
+    assert lines[3] == "WaitingForInput/aborts during run: unknown"
+    assert read_printed_run("\n".join(lines)).wedge_lines is None
