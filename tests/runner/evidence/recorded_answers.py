@@ -11,6 +11,8 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 CASES = DATA / "cases"
 SENTENCES = DATA / "evidence" / "verdict_sentences.txt"
 TEMPLATES = DATA / "evidence" / "sentence_templates.txt"
+ORACLE_TABLES = DATA / "evidence" / "oracle_tables.json"
+ORACLE_VERDICTS = DATA / "evidence" / "oracle_verdicts.json"
 
 
 @lru_cache
