@@ -140,6 +140,7 @@ class Workload(Shape):
     deadlines: Deadlines = Deadlines()
     tool_latency: Annotated[ToolLatency | None, BeforeValidator(_none_for_zero)] = None
     stream: bool = True
+    arrivals_per_s: float | None = Field(default=None, gt=0, le=10_000)
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
     request: RequestFields = Field(default_factory=dict)
 

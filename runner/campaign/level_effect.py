@@ -102,6 +102,7 @@ class LevelEffect(Shape):
     env: Mapping[EnvName, str] = Field(default_factory=dict)
     services: Mapping[Name, ServiceEffect] = Field(default_factory=dict)
     request: RequestFields = Field(default_factory=dict)
+    cancelling_clients: int = Field(default=0, ge=0, le=10_000)
     url: EndpointUrl | None = None
     model: Text | None = None
     api_key_env: EnvName | None = None

@@ -98,7 +98,10 @@ def _estimate(
     in_flight = min(arm.concurrency, arm.sessions)
     generation_s = costs.generation_s + costs.added_per_session_s * (in_flight - 1)
     waves = arm.sessions / in_flight
-    return RunEstimate(waves * _session_s(campaign.workload, generation_s), is_measured=False)
+    driving_s = waves * _session_s(campaign.workload, generation_s)
+    rate = campaign.workload.arrivals_per_s
+    arriving_s = 0.0 if rate is None else arm.sessions / rate
+    return RunEstimate(max(driving_s, arriving_s), is_measured=False)
 
 
 def _session_s(workload: Workload, generation_s: float) -> float:

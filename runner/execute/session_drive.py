@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -17,12 +18,14 @@ from runner.execute.live_evidence import progress_of
 from runner.judge.json_values import Json
 from runner.observe.stall_cohorts import Stall, silences_of_answer, stalls_of_reads
 from runner.sessions.agent_loop import SessionSettings
+from runner.sessions.arrivals import poisson_arrivals_s
+from runner.sessions.cancelling_clients import CancellingClients
 from runner.sessions.chat_request import ChatRequest
 from runner.sessions.client_health import ClientHealth, HealthWatch
-from runner.sessions.closed_loop import DriveProgress, drive_sessions
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
-from runner.sessions.scenario import scenario_of
+from runner.sessions.scenario import Scenario, scenario_of
+from runner.sessions.session_loop import DriveProgress, drive_sessions
 from runner.sessions.session_player import SessionPlayer
 from runner.sessions.session_transport import session_transport
 from runner.sessions.streaming_client import StreamingClient
@@ -74,24 +77,49 @@ class SessionDrive:
             secrets=self.secrets,
         )
         self.record.client = client
+        rate = workload.arrivals_per_s
+        scenario = scenario_of(self.campaign)
         watch = HealthWatch(client)
-        async with client, watch.watching():
+        async with client, watch.watching(), self._cancelling(client, scenario):
             try:
                 await drive_sessions(
                     range(self.arm.sessions),
                     concurrency=self.arm.concurrency,
-                    play=self._player(client).play,
+                    play=self._player(client, scenario).play,
                     on_ended=self._ended,
                     stop=self.stop,
                     progress=self.record.progress,
+                    arrivals_s=poisson_arrivals_s(rate, seed=workload.seed) if rate else None,
                 )
             finally:
                 self.record.health = watch.health()
 
-    def _player(self, client: StreamingClient) -> SessionPlayer:
+    @asynccontextmanager
+    async def _cancelling(self, client: StreamingClient, scenario: Scenario) -> AsyncIterator[None]:
+        """The clients that hang up, while the sessions are played."""
+        effects = self.stack.effects_of(self.arm.levels)
+        clients = CancellingClients(
+            count=sum(effect.cancelling_clients for _, effect in effects),
+            scenario=scenario,
+            client=client,
+            request=self._chat_request(),
+            request_prefix=f"r{self.run_id}",
+            seed=self.campaign.workload.seed,
+            on_sent=self.record.own_cancellations.add,
+        )
+        task = asyncio.create_task(clients.run(), name="cancelling clients")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+
+    def _player(self, client: StreamingClient, scenario: Scenario) -> SessionPlayer:
         workload = self.campaign.workload
         return SessionPlayer(
-            scenario=scenario_of(self.campaign),
+            scenario=scenario,
             client=client,
             settings=SessionSettings(
                 request=self._chat_request(),

@@ -4,10 +4,10 @@ from db.vocabulary import Outcome
 from runner.campaign.campaign import ToolLatency
 from runner.sessions.agent_loop import SessionSettings
 from runner.sessions.chat_request import ChatRequest
-from runner.sessions.closed_loop import drive_sessions
 from runner.sessions.dialogue import Dialogue
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.scenario import Scenario
+from runner.sessions.session_loop import drive_sessions
 from runner.sessions.session_player import SessionPlayer
 from runner.sessions.tool_dialogue import ToolDialogue
 from tests.runner.sessions.fast_forward import LoopClock, run_in_no_time

@@ -1,10 +1,12 @@
-"""Keeps a fixed number of sessions in flight until all are played; knows nothing of what they say.
+"""Keeps sessions in flight until all are played: a fixed number, or as they arrive.
 
-An ended session is handed on before its place is given to the next one. Asked to stop, it starts no
-more sessions; cancelled, it drops those in flight and names them.
+It knows nothing of what they say. An ended session is handed on before its place is given to the
+next one. Asked to stop, it starts no more sessions; cancelled, it drops those in flight and names
+them.
 """
 
 import asyncio
+import itertools
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,15 +18,22 @@ Play: TypeAlias = Callable[[int], Coroutine[None, None, PlayedSession]]
 OnEnded: TypeAlias = Callable[[PlayedSession], Coroutine[None, None, None]]
 
 
+_LATE_S = 0.1
+
+
 @dataclass(slots=True)
 class DriveProgress:
-    """Where a drive stands. `interrupted` sessions were cut by us: they have no outcome."""
+    """Where a drive stands. `interrupted` sessions were cut by us: they have no outcome.
+
+    `late_arrivals` found no place when it was their time.
+    """
 
     started: int = 0
     ended: int = 0
     in_flight: set[int] = field(default_factory=set)
     most_in_flight: int = 0
     interrupted: list[int] = field(default_factory=list)
+    late_arrivals: int = 0
 
 
 async def drive_sessions(
@@ -35,8 +44,12 @@ async def drive_sessions(
     on_ended: OnEnded,
     stop: asyncio.Event,
     progress: DriveProgress | None = None,
+    arrivals_s: Iterator[float] | None = None,
 ) -> DriveProgress:
     """Plays every index once, at most `concurrency` at a time.
+
+    A session begins as soon as there is a place for it; with `arrivals_s`, ascending seconds since
+    the start, not before its time.
 
     `play` turns faults of its own into a `harness_error` session, as `play_session` does. What
     `on_ended` raises ends the drive, since a session that cannot be stored must not get lost in
@@ -46,7 +59,7 @@ async def drive_sessions(
         ExceptionGroup: of what `on_ended` or `play` raised; the other sessions were interrupted.
     """
     progress = DriveProgress() if progress is None else progress
-    waiting = iter(indices)
+    waiting = zip(indices, _due_times_s(arrivals_s), strict=False)
     async with asyncio.TaskGroup() as group:
         for number in range(concurrency):
             group.create_task(
@@ -56,16 +69,39 @@ async def drive_sessions(
 
 
 async def _play_in_turn(
-    waiting: Iterator[int],
+    waiting: Iterator[tuple[int, float | None]],
     play: Play,
     on_ended: OnEnded,
     stop: asyncio.Event,
     progress: DriveProgress,
 ) -> None:
-    while not stop.is_set() and (index := next(waiting, None)) is not None:
+    while not stop.is_set() and (following := next(waiting, None)) is not None:
+        index, due_s = following
+        if due_s is not None:
+            progress.late_arrivals += asyncio.get_running_loop().time() > due_s + _LATE_S
+            if not await _reaches(due_s, stop):
+                return
         with _in_flight(index, progress):
             played = await play(index)
         await _even_if_cancelled(_hand_on(played, on_ended, progress))
+
+
+def _due_times_s(arrivals_s: Iterator[float] | None) -> Iterator[float | None]:
+    """On the event loop's clock; None: as soon as there is a place."""
+    if arrivals_s is None:
+        return itertools.repeat(None)
+    began_s = asyncio.get_running_loop().time()
+    return (began_s + at_s for at_s in arrivals_s)
+
+
+async def _reaches(due_s: float, stop: asyncio.Event) -> bool:
+    """Waits for that moment; false where the drive was stopped before."""
+    try:
+        async with asyncio.timeout_at(due_s):
+            await stop.wait()
+    except TimeoutError:
+        return True
+    return False
 
 
 @contextmanager

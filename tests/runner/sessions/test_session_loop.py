@@ -1,11 +1,14 @@
 import asyncio
+import itertools
+import statistics
 from collections.abc import Iterator
 
 import pytest
 
-from runner.sessions.closed_loop import DriveProgress, drive_sessions
+from runner.sessions.arrivals import poisson_arrivals_s
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.session_ending import SessionEnding, judge_played
+from runner.sessions.session_loop import DriveProgress, drive_sessions
 from tests.runner.sessions.fast_forward import run_in_no_time
 
 
@@ -40,7 +43,9 @@ class Drive:
         await asyncio.sleep(self._storing_s)
         self.stored.append(played.session_index)
 
-    async def __call__(self, indices: range, *, concurrency: int) -> DriveProgress:
+    async def __call__(
+        self, indices: range, *, concurrency: int, arrivals_s: Iterator[float] | None = None
+    ) -> DriveProgress:
         return await drive_sessions(
             indices,
             concurrency=concurrency,
@@ -48,6 +53,7 @@ class Drive:
             on_ended=self.on_ended,
             stop=self.stop,
             progress=self.progress,
+            arrivals_s=arrivals_s,
         )
 
 
@@ -147,3 +153,53 @@ def test_a_session_that_cannot_be_stored_ends_the_drive() -> None:
 
     assert caught.group_contains(OSError, match="no space left")
     assert loop.progress.ended == 0
+
+
+def arriving(*times_s: float, concurrency: int) -> tuple[DriveProgress, float]:
+    """Of sessions of one second each, and when the last one had ended."""
+
+    async def drive() -> tuple[DriveProgress, float]:
+        progress = await Drive()(
+            range(len(times_s)), concurrency=concurrency, arrivals_s=iter(times_s)
+        )
+        return progress, asyncio.get_running_loop().time()
+
+    return run_in_no_time(drive())
+
+
+def test_a_session_that_arrives_later_begins_later() -> None:
+    progress, ended_s = arriving(0.5, 3.0, 10.0, concurrency=2)
+
+    assert (progress.ended, progress.most_in_flight, progress.late_arrivals) == (3, 1, 0)
+    assert ended_s == pytest.approx(11.0)
+
+
+def test_sessions_that_find_no_place_are_late_and_are_played_all_the_same() -> None:
+    progress, ended_s = arriving(0.0, 0.0, 0.0, 0.0, concurrency=1)
+
+    assert (progress.ended, progress.late_arrivals) == (4, 3)
+    assert ended_s == pytest.approx(4.0)
+
+
+def test_a_stop_ends_the_wait_for_arrivals() -> None:
+    async def drive() -> tuple[DriveProgress, float]:
+        loop = Drive()
+        asyncio.get_running_loop().call_later(2.0, loop.stop.set)
+        await loop(range(3), concurrency=3, arrivals_s=iter((0.0, 100.0, 200.0)))
+        return loop.progress, asyncio.get_running_loop().time()
+
+    progress, ended_s = run_in_no_time(drive())
+
+    assert (progress.ended, ended_s) == (1, pytest.approx(2.0))
+
+
+def test_arrivals_come_at_their_rate_and_in_order_and_are_the_same_for_a_seed() -> None:
+    def drawn(seed: int) -> list[float]:
+        return list(itertools.islice(poisson_arrivals_s(4.0, seed=seed), 4_000))
+
+    times_s = drawn(1)
+
+    assert times_s == sorted(times_s) == drawn(1) != drawn(2)
+    assert times_s[-1] == pytest.approx(1_000, rel=0.1)
+    gaps = [after - before for before, after in itertools.pairwise(times_s)]
+    assert statistics.stdev(gaps) == pytest.approx(statistics.mean(gaps), rel=0.1)
