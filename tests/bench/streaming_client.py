@@ -28,9 +28,9 @@ from runner.campaign.campaign import Deadlines
 from runner.event_loop import run_on_loop
 from runner.sessions.agent_loop import SessionSettings, play_session
 from runner.sessions.chat_request import ChatRequest
-from runner.sessions.closed_loop import drive_sessions
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
+from runner.sessions.session_loop import drive_sessions
 from runner.sessions.session_transport import session_transport
 from runner.sessions.streaming_client import StreamingClient
 from runner.sessions.tool_dialogue import ToolDialogue
