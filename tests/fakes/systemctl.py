@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import supervised
 
-_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -59,7 +59,7 @@ def _read(folder: Path, unit: Path) -> dict[str, object]:
     for path in (unit, *drop_ins):
         for line in path.read_text("utf-8").splitlines():
             key, _, value = line.partition("=")
-            words = [_unquoted(found) for found in _WORD.finditer(value)]
+            words = [unquoted(found) for found in WORD.finditer(value)]
             if key == "ExecStart":
                 argv = [word.replace("$$", "$") for word in words]
             elif key == "Environment":
@@ -67,7 +67,7 @@ def _read(folder: Path, unit: Path) -> dict[str, object]:
     return {"argv": argv, "env": env}
 
 
-def _unquoted(found: re.Match[str]) -> str:
+def unquoted(found: re.Match[str]) -> str:
     text = found[1] if found[1] is not None else found[2]
     text = re.sub(r"\\(.)", lambda escape: _ESCAPED.get(escape[1], escape[1]), text)
     return text.replace("%%", "%")
