@@ -31,6 +31,7 @@ _FLAG_WORDS: dict[str, str] = {
     RunFlag.FLUSH_REFUSED: "the cache flush was refused",
     RunFlag.RECORD_CAPPED: "a record was cut at its limit",
     RunFlag.ENDED_AT_WEDGE: "it was ended at a wedge",
+    RunFlag.FOREIGN_TRAFFIC: "others used the server meanwhile",
 }
 
 _REASON_WORDS = {

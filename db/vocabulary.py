@@ -129,6 +129,7 @@ class RunFlag(StrEnum):
     FLUSH_REFUSED = "flush_refused"
     RECORD_CAPPED = "record_capped"
     ENDED_AT_WEDGE = "ended_at_wedge"
+    FOREIGN_TRAFFIC = "foreign_traffic"
 
 
 class RawKind(StrEnum):

@@ -42,6 +42,7 @@ class CaveatKind(StrEnum):
     NOT_DRAINED = "not_drained"
     FLUSH_REFUSED = "flush_refused"
     RECORD_CAPPED = "record_capped"
+    FOREIGN_TRAFFIC = "foreign_traffic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,10 @@ _FLAGS = {
     RunFlag.NOT_DRAINED: (CaveatKind.NOT_DRAINED, "the server had not drained at the end"),
     RunFlag.FLUSH_REFUSED: (CaveatKind.FLUSH_REFUSED, "the cache flush was refused"),
     RunFlag.RECORD_CAPPED: (CaveatKind.RECORD_CAPPED, "the raw record was capped"),
+    RunFlag.FOREIGN_TRAFFIC: (
+        CaveatKind.FOREIGN_TRAFFIC,
+        "the server counted more requests than were sent",
+    ),
 }
 _MOSTLY = 0.5
 _BLOCKS_THAT_TELL = 5  # with fewer, shuffling inside blocks cannot reach 0.05

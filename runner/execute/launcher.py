@@ -71,6 +71,7 @@ class Launcher:
         self._control = StackControl(stack, self._machine, log_folder)
         self._current: LaunchedStack | None = None
         self._way_back: tuple[RestoreStep, ...] | None = None
+        self._said: Mapping[str, Statement] = {}
 
     @property
     def stack_name(self) -> str:
@@ -183,15 +184,16 @@ class Launcher:
         await off_loop(launch_ready, self._store, launched.launch_id)
 
     async def statements(self, launched: LaunchedStack, levels: Levels) -> Mapping[str, Statement]:
-        """What the services say of themselves, also kept as fingerprints of the launch.
-
-        Raises StackError where one gives no report.
-        """
-        said = await statements_of(
+        """What the services say of themselves now. Raises StackError where one gives no report."""
+        self._said = await statements_of(
             self._stack, levels, launched.running, http=self._http, clock=self._store.clock
         )
+        return self._said
+
+    async def note_fingerprints(self, launched: LaunchedStack) -> None:
+        """Keeps with the launch what the services last said, and what they run on."""
         machines = await asyncio.to_thread(machine_facts, launched.running.launches, self._machine)
-        for name, facts in {**launch_facts(said), **machines}.items():
+        for name, facts in {**launch_facts(self._said), **machines}.items():
             await off_loop(
                 add_fingerprint,
                 self._store,
@@ -199,7 +201,6 @@ class Launcher:
                 service=name,
                 facts=self._secrets.hidden_in(facts),
             )
-        return said
 
     async def leave(self, reason: str, *, kept: frozenset[str] = frozenset()) -> None:
         """Ends the services of ours but those kept, if any run. Raises StackError."""

@@ -4,7 +4,7 @@ Whatever happens, the run ends in a state that says whether its evidence counts,
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Unpack
@@ -15,6 +15,7 @@ from db.tables import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.wedges import mark_wedge_victims
 from runner.errors import RunInvalidError, StackError
+from runner.execute.arm_switch import proof_after_switch, switch_request
 from runner.execute.launcher import LaunchedStack
 from runner.execute.off_loop import off_loop
 from runner.execute.progress import RunOfCampaign
@@ -23,9 +24,11 @@ from runner.execute.run_setting import RunSetting
 from runner.execute.run_watch import RunWatch
 from runner.execute.session_drive import DriveRecord, SessionDrive
 from runner.execute.stop_request import StoppedEarlyError, unless_stopped
-from runner.stacks.arm_proof import prove_arm
+from runner.observe.engine_readings import PageReading
+from runner.stacks.arm_proof import ArmProof, prove_arm
 from runner.stacks.cache_flush import flush_caches
 from runner.stacks.exposure import Exposure, measure_exposure
+from runner.stacks.foreign_traffic import CountedRequests, counted_requests
 from runner.stacks.reachability import gone_service
 from runner.stacks.running_stack import RunningStack
 from runner.stacks.service_connection import connection_with
@@ -40,6 +43,8 @@ class _Driven:
     watch: RunWatch
     wall_s: float = 0.0
     exposures: tuple[Exposure, ...] = ()
+    pages_before: Mapping[str, PageReading | None] = field(default_factory=dict)
+    requests: tuple[CountedRequests, ...] = ()
     flags: list[RunFlag] = field(default_factory=list)
 
 
@@ -120,18 +125,29 @@ class _RunLife:
         return launched
 
     async def _verifying(self, launched: LaunchedStack) -> None:
-        setting, levels = self._setting, self._run.arm.levels
+        setting = self._setting
         await setting.launcher.wait_until_ready(launched)
-        proof = prove_arm(
-            setting.stack, levels, await setting.launcher.statements(launched, levels)
-        )
+        proof = await self._proof(launched)
+        request = switch_request(launched.running, proof) if proof.failures else None
+        if request is not None:
+            setting.progress.note(request.sentence(self._run.arm.name))
+            proof = await proof_after_switch(
+                request, lambda: self._proof(launched), clock=setting.store.clock
+            )
+            await setting.launcher.wait_until_ready(launched)
+        await setting.launcher.note_fingerprints(launched)
         await self._learn(verification=proof.to_json())
         if proof.failures:
             said = "; ".join(failure.sentence() for failure in proof.failures)
             raise RunInvalidError(f"the stack is not in this arm: {said}")
         if proof.unverifiable:
             named = ", ".join(proof.unverifiable)
-            self._setting.progress.note(f"nothing can prove the level of: {named}")
+            setting.progress.note(f"nothing can prove the level of: {named}")
+
+    async def _proof(self, launched: LaunchedStack) -> ArmProof:
+        levels = self._run.arm.levels
+        said = await self._setting.launcher.statements(launched, levels)
+        return prove_arm(self._setting.stack, levels, said)
 
     async def _warming(self, running: RunningStack) -> None:
         setting = self._setting
@@ -165,7 +181,7 @@ class _RunLife:
         )
         await observer.look()
         observer.forget_peaks()
-        before = observer.samples()
+        before, driven.pages_before = observer.samples(), observer.pages()
         began_s = setting.store.clock.monotonic_s()
         try:
             async with _following(setting.stop.soft, halt), driven.watch.watching():
@@ -190,11 +206,24 @@ class _RunLife:
         elif await self._refuses_to_drain(running):
             driven.flags.append(RunFlag.NOT_DRAINED)
         await driven.watch.observer.look(is_last=True)
+        self._look_for_strangers(driven)
         if any(not exposure.is_exercised for exposure in driven.exposures):
             driven.flags.append(RunFlag.NOT_EXERCISED)
         health = driven.record.health
         if health is not None and health.saturated:
             driven.flags.append(RunFlag.CLIENT_SATURATED)
+
+    def _look_for_strangers(self, driven: _Driven) -> None:
+        client = driven.record.client
+        ours = (client.sent if client is not None else 0) + len(driven.watch.wedges.canary_ids)
+        driven.requests = counted_requests(
+            driven.pages_before, driven.watch.observer.pages(), sent=ours
+        )
+        foreign = [each for each in driven.requests if each.has_foreign]
+        for each in foreign:
+            self._setting.progress.note(each.sentence())
+        if foreign:
+            driven.flags.append(RunFlag.FOREIGN_TRAFFIC)
 
     async def _refuses_to_drain(self, running: RunningStack) -> bool:
         refusal = await flush_caches(
@@ -227,7 +256,10 @@ class _RunLife:
             wedge_lines=wedged.lines,
             wedge_requests=wedged.requests,
             peak_running=watch.observer.peak_running,
-            exposure={"counters": [exposure.to_json() for exposure in driven.exposures]},
+            exposure={
+                "counters": [exposure.to_json() for exposure in driven.exposures],
+                "requests": [each.to_json() for each in driven.requests],
+            },
             client_health=health.to_json() if health is not None else {},
         )
         await off_loop(flag_run, store, run_id, *driven.flags)

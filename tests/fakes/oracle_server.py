@@ -132,6 +132,8 @@ class Oracle:
             f'sglang:num_running_reqs{{engine_type="unified"}} {self.in_flight}\n'
             "# TYPE sglang:realtime_tokens_total counter\n"
             f'sglang:realtime_tokens_total{{mode="decode"}} {self.tokens}\n'
+            "# TYPE sglang:num_requests_total counter\n"
+            f'sglang:num_requests_total{{is_streaming="True"}} {self.chats}\n'
             "# TYPE sglang:cached_tokens_total counter\n"
             f'sglang:cached_tokens_total{{cache_source="host"}} {self.host_tokens}\n'
             f'oracle:told{{key="{self.authorization if self.tells_headers else ""}"}} 1\n'
