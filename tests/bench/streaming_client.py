@@ -20,14 +20,17 @@ from typing import NamedTuple
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
+from sqlmodel import func, select
 
 from db.clock import SystemClock
 from db.recorder import Recorder
+from db.tables import SessionRow
 from db.vocabulary import RunState, TransportEnd
 from runner.campaign.campaign import Deadlines
 from runner.event_loop import run_on_loop
 from runner.sessions.agent_loop import SessionSettings, play_session
 from runner.sessions.chat_request import ChatRequest
+from runner.sessions.client_health import HealthWatch
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
 from runner.sessions.session_loop import drive_sessions
@@ -69,16 +72,19 @@ class Speed(NamedTuple):
 
     wall_s: float
     cpu_s: float
+    said: str
 
 
-Drive = Callable[[], Awaitable[None]]
+Drive = Callable[[], Awaitable[str]]
 Client = Callable[[str, Load], AbstractAsyncContextManager[Drive]]
-"""Sets a client up; what it gives plays the load and is what is timed."""
+"""Sets a client up; what it gives plays the load, is what is timed, and says how the client was."""
 
+MANY = Load(streams=2_000, requests_each=1, pace_ms=200)
 LOADS = (
     Load(streams=80, requests_each=12, pace_ms=0),
     Load(streams=80, requests_each=3, pace_ms=20),
     Load(streams=500, requests_each=3, pace_ms=20),
+    MANY,
 )
 
 
@@ -125,14 +131,22 @@ async def whole(url: str, load: Load) -> AsyncIterator[Drive]:
             assert played.judgement.outcome == "no_tool", played.judgement.detail
             await recorder.session_ended(to_ended_session(played, run_id=run_id))
 
-        async def drive() -> None:
-            await drive_sessions(
-                range(load.streams * load.requests_each),
-                concurrency=load.streams,
-                play=play,
-                on_ended=on_ended,
-                stop=asyncio.Event(),
-            )
+        async def drive() -> str:
+            watch = HealthWatch(sender)
+            async with watch.watching():
+                await drive_sessions(
+                    range(load.streams * load.requests_each),
+                    concurrency=load.streams,
+                    play=play,
+                    on_ended=on_ended,
+                    stop=asyncio.Event(),
+                )
+            with store.session() as session:
+                kept = session.scalar(select(func.count(SessionRow.id)))  # type: ignore[arg-type]
+            assert kept == load.streams * load.requests_each
+            health = watch.health()
+            state = "saturated" if health.saturated else "starved" if health.starved else "fine"
+            return f"{state}, loop late by {health.lag_p99_s * 1000:.0f} ms at p99"
 
         with Recorder(store) as recorder:
             async with sender:
@@ -174,10 +188,11 @@ CLIENTS: dict[str, Client] = {
 }
 
 
-async def _at_once(plays: Iterable[Coroutine[None, None, None]]) -> None:
+async def _at_once(plays: Iterable[Coroutine[None, None, None]]) -> str:
     async with asyncio.TaskGroup() as group:
         for play in plays:
             group.create_task(play)
+    return ""
 
 
 @contextmanager
@@ -202,8 +217,8 @@ def measured(name: str, url: str, load: Load) -> Speed:
 async def measure_here(name: str, url: str, load: Load) -> Speed:
     async with CLIENTS[name](url, load) as drive:
         started, cpu = time.perf_counter(), _cpu_s()
-        await drive()
-        return Speed(time.perf_counter() - started, _cpu_s() - cpu)
+        said = await drive()
+        return Speed(time.perf_counter() - started, _cpu_s() - cpu, said)
 
 
 def row(name: str, load: Load, speed: Speed) -> str:
@@ -212,15 +227,16 @@ def row(name: str, load: Load, speed: Speed) -> str:
     share = "" if ideal is None else f"{rate / ideal:.1%}"
     per_chunk = speed.cpu_s / load.chunks * 1e6
     core = speed.cpu_s / speed.wall_s
-    return f"| {name} | {rate:,.0f} | {share} | {per_chunk:.1f} | {core:.0%} |"
+    return f"| {name} | {rate:,.0f} | {share} | {per_chunk:.1f} | {core:.0%} | {speed.said} |"
 
 
 def main() -> None:
     for load in LOADS:
-        _say(f"\n{load}\n\n| client | chunks/s | of the ideal | us of CPU a chunk | of a core |")
-        _say("| --- | --- | --- | --- | --- |")
+        _say(f"\n{load}\n")
+        _say("| client | chunks/s | of the ideal | us of CPU a chunk | of a core | itself |")
+        _say("| --- | --- | --- | --- | --- | --- |")
         with stub_server(load.pace_ms) as url:
-            for name in CLIENTS:
+            for name in CLIENTS if load is not MANY else [next(iter(CLIENTS))]:
                 _say(row(name, load, measured(name, url, load)))
 
 
