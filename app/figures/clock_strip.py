@@ -53,7 +53,7 @@ def clock_strip(
     layout = figure.layout.to_plotly_json()
     layout["barmode"] = "stack"
     layout["yaxis"]["domain"] = [below_px / whole_px, 1]
-    layout["yaxis2"] = _density_axis(_DENSITY_PX / whole_px, palette)
+    layout["yaxis2"] = _density_axis(_DENSITY_PX / whole_px, density, palette)
     layout["xaxis"]["anchor"] = "y2"
     layout["annotations"] = [
         *layout["annotations"],
@@ -102,7 +102,9 @@ def _victim_ticks(at_s: Sequence[float], palette: Palette) -> go.Scatter:
     )
 
 
-def _density_axis(top: float, palette: Palette) -> dict[str, Any]:
+def _density_axis(top: float, density: pd.DataFrame, palette: Palette) -> dict[str, Any]:
+    """Whole lines at the ticks, two of them at most."""
+    most = float(density.groupby("seconds")["lines"].sum().max()) if len(density) else 1.0
     return {
         "domain": [0, top],
         "anchor": "x",
@@ -110,7 +112,7 @@ def _density_axis(top: float, palette: Palette) -> dict[str, Any]:
         "gridcolor": palette.border,
         "zeroline": False,
         "fixedrange": True,
-        "nticks": 3,
+        "dtick": max(1, -(-int(most) // 2)),
         "tickfont": {"size": 11, "color": palette.muted},
     }
 

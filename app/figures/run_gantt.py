@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from app.palette import Palette
 
 _LANE_PX = 27
+_MOST_WORDS = 80
 _SECOND_US = 1_000_000
 
 
@@ -33,54 +34,65 @@ class GanttBar:
 
 
 def run_gantt(bars: Sequence[GanttBar], lanes: Sequence[str], palette: Palette) -> go.Figure:
-    """`lanes` from the top downwards. A click gives back the run's id."""
-    traces: list[Any] = []
-    shapes: list[dict[str, Any]] = []
-    texts = [_lane_label(number, name, palette) for number, name in enumerate(lanes)]
+    """`lanes` from the top downwards. A click gives back the run's id.
+
+    One trace a look, not one a run: Plotly takes seconds over a thousand traces.
+    """
+    by_look: dict[tuple[str | None, bool], list[GanttBar]] = {}
     for bar in bars:
-        begun = bar.driving_us if bar.driving_us is not None else bar.started_us
-        traces.append(_bar(bar, begun, palette))
-        shapes.append(_wait(bar, begun, palette))
-        if bar.words:
-            texts.append(_words(bar, begun, palette))
-    layout = _layout(len(lanes), palette) | {"shapes": shapes, "annotations": texts}
-    return go.Figure(data=traces, layout=layout)
+        by_look.setdefault((bar.colour, bar.is_thin and bar.colour is not None), []).append(bar)
+    traces: list[Any] = [
+        _bars(alike, colour, is_thin=is_thin, palette=palette)
+        for (colour, is_thin), alike in by_look.items()
+    ]
+    traces.append(_waits(bars, palette))
+    texts = [_lane_label(number, name, palette) for number, name in enumerate(lanes)]
+    told = [bar for bar in bars if bar.words]
+    if len(told) <= _MOST_WORDS:
+        texts += [_words(bar, palette) for bar in told]
+    return go.Figure(data=traces, layout=_layout(len(lanes), palette) | {"annotations": texts})
 
 
-def _bar(bar: GanttBar, begun_us: int, palette: Palette) -> go.Bar:
-    fill = bar.colour or palette.background
-    outline = palette.ours if bar.colour is None else palette.border
+def _bars(
+    bars: Sequence[GanttBar], colour: str | None, *, is_thin: bool, palette: Palette
+) -> go.Bar:
+    fill = colour or palette.background
+    outline = palette.ours if colour is None else palette.border
     marker: dict[str, Any] = {"color": fill, "line": {"width": 1, "color": outline}}
-    if bar.is_thin and bar.colour is not None:
+    if is_thin:
         marker["pattern"] = {"shape": "/", "fgcolor": palette.hatch, "bgcolor": fill, "size": 6}
         marker["pattern"]["solidity"] = 0.2
     return go.Bar(
-        x=[max(1.0, (bar.ended_us - begun_us) / 1000)],
-        base=[_at(begun_us)],
-        y=[bar.lane],
+        x=[max(1.0, (bar.ended_us - _begun_us(bar)) / 1000) for bar in bars],
+        base=[_at(_begun_us(bar)) for bar in bars],
+        y=[bar.lane for bar in bars],
         width=0.58,
         orientation="h",
         marker=marker,
-        customdata=[bar.run_id],
+        customdata=[bar.run_id for bar in bars],
         hoverinfo="text",
-        hovertext=escape(bar.note),
+        hovertext=[escape(bar.note) for bar in bars],
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
 
 
-def _wait(bar: GanttBar, begun_us: int, palette: Palette) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "x0": _at(bar.started_us),
-        "x1": _at(begun_us),
-        "y0": bar.lane,
-        "y1": bar.lane,
-        "line": {"color": palette.ours, "width": 1.4},
-    }
+def _waits(bars: Sequence[GanttBar], palette: Palette) -> go.Scatter:
+    """From the start of each run to its first request; a gap between any two."""
+    x: list[str | None] = []
+    y: list[int | None] = []
+    for bar in bars:
+        x += [_at(bar.started_us), _at(_begun_us(bar)), None]
+        y += [bar.lane, bar.lane, None]
+    line = {"color": palette.ours, "width": 1.4}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
 
 
-def _words(bar: GanttBar, begun_us: int, palette: Palette) -> dict[str, Any]:
+def _begun_us(bar: GanttBar) -> int:
+    return bar.started_us if bar.driving_us is None else bar.driving_us
+
+
+def _words(bar: GanttBar, palette: Palette) -> dict[str, Any]:
     """Right of the bar where there is always room: the next run of a lane comes much later."""
     return {
         "x": _at(bar.ended_us),

@@ -91,7 +91,7 @@ with right:
             first_corrupt=next(iter(corrupt), None),
         )
     )
-show_verdict_list(board)
+    show_verdict_list(board)
 show_clock(board, cells)
 show_notes(campaign_id)
 show_provenance(board)

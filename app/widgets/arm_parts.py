@@ -24,6 +24,7 @@ from runner.evidence.wording import evidence_text, silent_text
 
 NOT_EXERCISED = badge("not exercised", colour="yellow", icon=":material/warning:")
 _SHOWN_DIALOGUES = 10
+_SHOWN_RUNS = 12
 
 
 def show_head(cell: CellReading) -> None:
@@ -74,7 +75,7 @@ def show_counts(cell: CellReading) -> None:
 def show_drift(board: Board, cell: CellReading) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown("##### Outcomes run by run")
-        bars = block_bars_of(cell, board.campaign.corrupt_outcomes)
+        bars = block_bars_of(cell, board.campaign.corrupt_outcomes)[-_SHOWN_RUNS:]
         if not bars:
             st.caption("No finished run yet.")
         else:
@@ -84,7 +85,10 @@ def show_drift(board: Board, cell: CellReading) -> None:
                 key="drift",
                 alt="Corrupt, clean and silent sessions of each run in the order of the clock",
             )
-        for run in [*cell.done, *([cell.active] if cell.active else []), *cell.left_out]:
+        every = [*cell.done, *([cell.active] if cell.active else []), *cell.left_out]
+        if len(every) > _SHOWN_RUNS:
+            st.caption(f"The last {_SHOWN_RUNS} of {counted_noun(len(every), 'run')}.")
+        for run in every[-_SHOWN_RUNS:]:
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 label = f"{format_id(IdKind.RUN, run.id)} · block {run.block}"
                 link_to(RunPlace(run=run.id), label)

@@ -28,6 +28,7 @@ from db.vocabulary import RunState
 from runner.evidence.wording import evidence_text, silent_text
 
 _SHOWN_SESSIONS = 8
+_SHOWN_RUNS = 12
 
 
 def show_drawer(
@@ -102,11 +103,14 @@ def _show_runs(board: Board, reading: CellReading) -> None:
     every = [*reading.done, *([reading.active] if reading.active else []), *reading.left_out]
     if not every:
         st.caption("None was started." if reading.waiting else "None is planned.")
-    for run in every:
+    for run in every[:_SHOWN_RUNS]:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             link_to(RunPlace(run=run.id), f"{format_id(IdKind.RUN, run.id)} · block {run.block}")
             words = f"{state_badge(run.run_state)} :small[{_run_words(board, run)}]"
             st.markdown(words, width="content")
+    if len(every) > _SHOWN_RUNS:
+        label = f"All {len(every)} runs of this arm"
+        link_to(ArmPlace(arm=reading.arm.id), label, icon=":material/stacks:")
     if reading.waiting:
         st.caption(f"{reading.waiting} more planned")
 
@@ -136,7 +140,7 @@ def _show_corrupt_sessions(board: Board, reading: CellReading) -> None:
             link_to(place, format_id(IdKind.SESSION, session.id))
             words = f"{outcome_badge(session.outcome)} :small[:gray[{_where(session, reading)}]]"
             st.markdown(words, width="content")
-    for run in reading.done:
+    for run in reading.done[:_SHOWN_RUNS]:
         if counts_of(run, board.campaign.corrupt_outcomes).corrupt:
             label = f"All corrupt of {format_id(IdKind.RUN, run.id)}"
             link_to(RunPlace(run=run.id, outcome=SessionFilter.CORRUPT), label)

@@ -21,6 +21,7 @@ from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
 from runner.evidence.wording import evidence_text, moment_text, silent_text
 
+_SHOWN_RUNS = 12
 _RULE_WORDS = {
     "claim": "claim",
     "tolerate": "tolerate",
@@ -91,7 +92,10 @@ def show_runs_of(board: Board, arm: CellReading, versus: CellReading) -> None:
         st.markdown("##### Runs it rests on")
         for cell in (arm, versus):
             st.caption(plain(cell.arm.name))
-            for run in [*cell.done, *cell.left_out]:
+            every = [*cell.done, *cell.left_out]
+            if len(every) > _SHOWN_RUNS:
+                st.caption(f"The last {_SHOWN_RUNS} of {len(every)} runs.")
+            for run in every[-_SHOWN_RUNS:]:
                 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                     label = f"{format_id(IdKind.RUN, run.id)} · block {run.block}"
                     link_to(RunPlace(run=run.id), label)

@@ -31,6 +31,7 @@ _METRIC_WORDS = {
     Metric.TTFT: "TTFT p99",
 }
 _NO_FACET = "none"
+_SHOWN_RUNS = 20
 _LEGEND_WORDS = {
     Metric.CORRUPT: "% corrupt",
     Metric.SILENT: "% silent",
@@ -189,7 +190,9 @@ def show_left_out(board: Board, left_out: list[RunCounts]) -> None:
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Not counted")
         st.caption("Runs that did not end as done say nothing about a rate; they are run again.")
-        for run in left_out:
+        if len(left_out) > _SHOWN_RUNS:
+            st.caption(f"The last {_SHOWN_RUNS} of {len(left_out)} runs.")
+        for run in left_out[-_SHOWN_RUNS:]:
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 link_to(RunPlace(run=run.id), format_id(IdKind.RUN, run.id))
                 st.markdown(state_badge(run.run_state), width="content")

@@ -126,7 +126,8 @@ def _show_rows(
     *,
     with_run: bool,
 ) -> None:
-    origins = {run.id: _origin_us(run) for run in runs}
+    shown = {session.run_id for session in sessions}
+    origins = {run.id: _origin_us(run) for run in runs if run.id in shown}
     rows = [_session_row(session, outcome, origins[session.run_id]) for session in sessions]
     frame = pd.DataFrame(rows)
     if with_run:

@@ -65,9 +65,21 @@ def gantt_bar(run_id: int, *, colour: str | None) -> GanttBar:
 def test_each_bar_on_the_clock_knows_its_run() -> None:
     figure = run_gantt([gantt_bar(7, colour="#000000"), gantt_bar(8, colour=None)], ["a"], LIGHT)
 
-    assert [trace.customdata[0] for trace in figure.data] == [7, 8]
-    assert figure.data[1].marker.color == LIGHT.background
-    assert figure.data[0].hovertext == "&lt;b&gt;x&lt;/b&gt;"
+    solid, outlined, waits = figure.data
+    assert (list(solid.customdata), list(outlined.customdata)) == ([7], [8])
+    assert outlined.marker.color == LIGHT.background
+    assert solid.hovertext[0] == "&lt;b&gt;x&lt;/b&gt;"
+    assert len(waits.x) == 6
+
+
+def test_a_thousand_runs_are_few_traces_and_no_words() -> None:
+    bars = [gantt_bar(number, colour="#000000") for number in range(1000)]
+
+    figure = run_gantt(bars, ["a"], LIGHT)
+
+    assert len(figure.data) == 2
+    assert len(figure.data[0].customdata) == 1000
+    assert len(figure.layout.annotations) == 1
 
 
 def test_outcomes_are_stacked_with_corrupt_at_the_bottom() -> None:
