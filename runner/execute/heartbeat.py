@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from db.errors import StoreLockedError
+from db.errors import StoreError
 from db.stack_lease import Holder
 from db.store import Store
 from db.workers import HEARTBEAT_S, worker_beat, worker_ended, worker_started
@@ -17,7 +17,7 @@ async def heartbeat(
 ) -> AsyncIterator[None]:
     """The worker counts as alive while this is open, and says goodbye at its end.
 
-    A beat that a locked store does not take is left out.
+    A beat that the store does not take, locked or full, is left out.
     """
     await off_loop(
         worker_started, store, holder.name, process_id=holder.process_id, host=holder.host
@@ -25,7 +25,7 @@ async def heartbeat(
 
     async def beat() -> None:
         while True:
-            with suppress(StoreLockedError):
+            with suppress(StoreError):
                 await asyncio.to_thread(worker_beat, store, holder.name, doing=doing())
             await asyncio.sleep(HEARTBEAT_S)
 
@@ -35,4 +35,5 @@ async def heartbeat(
     finally:
         task.cancel()
         await asyncio.wait([task])
-        await off_loop(worker_ended, store, holder.name)
+        with suppress(StoreError):
+            await off_loop(worker_ended, store, holder.name)

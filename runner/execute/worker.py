@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from db.errors import LeaseLostError, RunBusyError, StackLeasedError, StoreError
+from db.errors import RunBusyError, StackLeasedError, StoreError
 from db.identifiers import IdKind, format_id
 from db.launch_queue import claim, finish, name_campaign, put_back
 from db.launch_queue import heartbeat as renew_request
@@ -45,19 +45,31 @@ class Worker:
     progress: ProgressListener
     doing: str | None = None
     _waiting: dict[int, "_Waiting"] = field(default_factory=dict)
+    _trouble: str | None = None
 
     async def work(self, *, until_empty: bool = False) -> None:
         """Serves requests until told to stop; with `until_empty`, until none waits."""
         async with heartbeat(self.store, self.holder, doing=lambda: self.doing):
             while not self.stop.soft.is_set():
                 not_yet = self._not_yet()
-                request = await off_loop(claim, self.store, self.holder.name, but_not=not_yet)
+                try:
+                    request = await off_loop(claim, self.store, self.holder.name, but_not=not_yet)
+                except StoreError as error:
+                    # A disk that is full now may have room later; a queue that is left has nobody.
+                    self._tell_once(str(error))
+                    await self._rest()
+                    continue
                 if request is not None:
                     await self._serve(request)
                 elif until_empty and not not_yet:
                     return
                 else:
                     await self._rest()
+
+    def _tell_once(self, trouble: str) -> None:
+        if trouble != self._trouble:
+            self.progress.note(trouble)
+        self._trouble = trouble
 
     async def _rest(self) -> None:
         try:
@@ -103,7 +115,8 @@ class Worker:
             await off_loop(
                 finish, self.store, request_id, self.holder.name, state=state, message=message
             )
-        except LeaseLostError as error:
+        except StoreError as error:
+            # Where its end cannot be noted, its lease runs out and it is claimed again.
             self.progress.note(str(error))
 
     def _wait(self, request_id: int, because: str) -> None:

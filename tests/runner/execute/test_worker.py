@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from db.launch_queue import enqueue
 from db.stack_lease import Holder, acquire_stack, release_stack
@@ -91,6 +92,27 @@ def test_a_request_whose_stack_is_busy_waits_for_it_and_is_then_run(
         "elsewhere): wait until it has ended, or stop it."
     ]
     assert [run.state for run in stored_runs(configs)] == ["done"]
+
+
+def test_a_store_that_cannot_be_used_for_a_while_does_not_end_the_worker(
+    store: Store, configs: Path
+) -> None:
+    request_id = enqueue(store, "oracle-test").id
+    assert request_id is not None
+    with store.write() as session:
+        session.connection().execute(text("ALTER TABLE launch_request RENAME TO away"))
+
+    def mend(said: str) -> None:
+        if "cannot be used" in said:
+            with store.write() as session:
+                session.connection().execute(text("ALTER TABLE away RENAME TO launch_request"))
+
+    listening = Listening(on_note=mend)
+
+    asyncio.run(_worker(store, configs, listening).work(until_empty=True))
+
+    assert _request(store, request_id).state == "done"
+    assert any("no such table: launch_request" in note for note in listening.notes)
 
 
 def test_a_campaign_that_is_complete_says_so_when_it_is_launched_again(
