@@ -67,6 +67,7 @@ _RANKS = (
     "rank",
     "pid",
 )
+_USUAL_ENGINES = ("instance", "engine", "dp_rank", "worker", "worker_id")
 
 SGLANG = Dialect(
     name="sglang",
@@ -232,15 +233,20 @@ _GUESSES: Mapping[MetricRole, str] = {
 
 
 def dialect_of_endpoint(endpoint: MetricsEndpoint) -> Dialect | None:
-    """As the stack file says; None where the page itself is to tell."""
+    """As the stack file says; None where the page itself is to tell.
+
+    A mapping that names no labels goes by the usual ones: data-parallel ranks are engines, ranks of
+    one tensor- or pipeline-parallel group repeat one another.
+    """
     if endpoint.dialect is MetricsDialect.OTHER:
         return Dialect(
             name="other",
             shown_by=_NEVER,
             roles={role: (series,) for role, series in endpoint.names.items()},
             progress=(endpoint.progress,),
-            engine_labels=endpoint.engine_labels,
-            repeated_labels=endpoint.repeated_labels,
+            engine_labels=endpoint.engine_labels or _USUAL_ENGINES,
+            repeated_labels=endpoint.repeated_labels
+            or tuple(label for label in _RANKS if label not in endpoint.engine_labels),
         )
     known = {dialect.name: dialect for dialect in KNOWN_DIALECTS}
     return known.get(endpoint.dialect)
@@ -272,6 +278,6 @@ def _guessed(names: Sequence[str]) -> Dialect | None:
         shown_by=_NEVER,
         roles=found,
         progress=(progress,) if progress else (),
-        engine_labels=("instance", "engine", "dp_rank", "worker", "worker_id"),
+        engine_labels=_USUAL_ENGINES,
         repeated_labels=_RANKS,
     )
