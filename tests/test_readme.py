@@ -31,3 +31,13 @@ def test_the_example_of_a_server_that_one_starts_oneself_is_a_campaign_that_can_
 
     assert (len(plan.arms), len(plan.runs), plan.launches) == (4, 12, 0)
     assert plan.warnings == ()
+
+
+def test_the_example_of_a_unit_on_another_host_is_a_stack_that_can_be_used(
+    examples: list[str],
+) -> None:
+    stack = stack_of(parse_yaml("README.md", examples[2]))
+
+    assert stack.services["server"].unit == "sglang.service"
+    assert stack.factors["hicache"]["on"].verify
+    assert len(examples) == 3
