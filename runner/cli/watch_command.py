@@ -58,7 +58,7 @@ async def _watch(setting: WatchSetting, for_minutes: float | None) -> ExitStatus
     stop = StopRequest()
     async with httpx.AsyncClient(trust_env=False) as http:
         watching = StackWatch(setting=setting, http=http, clock=SystemClock(), say=_say_with_time)
-        with stopping_on_signals(stop, said=tell):
+        with stopping_on_signals(stop, said=_say_stop):
             task = asyncio.create_task(watching.watch(stop.soft), name="watch")
             stop.bind(task)
             timer = (
@@ -76,6 +76,11 @@ async def _watch(setting: WatchSetting, for_minutes: float | None) -> ExitStatus
     if stop.was_asked:
         return ExitStatus.INTERRUPTED
     return ExitStatus.SOME_FAILED if watching.wedges else ExitStatus.FINE
+
+
+def _say_stop(_: str) -> None:
+    """The words of a campaign's stop speak of sessions, of which a watch has none."""
+    tell("stopping the watch")
 
 
 def _say_with_time(text: str) -> None:
