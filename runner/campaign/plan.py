@@ -81,13 +81,20 @@ def make_plan(
 
 
 def count_launches(campaign: Campaign, stack: Stack, runs: tuple[PlannedRun, ...]) -> int:
-    """Starts of the servers: one a run, or one whenever flags or environment change."""
+    """Starts of the servers: one a run, or one whenever flags or environment change.
+
+    An arm that is an endpoint of others starts nothing.
+    """
     if not stack.may_restart:
         return 0
-    if campaign.schedule.restart is RestartPolicy.EVERY_RUN:
-        return len(runs)
     settings = [stack.launch_settings(run.arm.levels) for run in runs]
-    return 1 + sum(before != after for before, after in pairwise(settings))
+    if campaign.schedule.restart is RestartPolicy.EVERY_RUN:
+        return sum(each.endpoint is None for each in settings)
+    return sum(
+        after.endpoint is None and before != after
+        for before, after in pairwise([None, *settings])
+        if after is not None
+    )
 
 
 def _estimate(

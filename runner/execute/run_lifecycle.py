@@ -157,6 +157,7 @@ class _RunLife:
             http=setting.http,
             clock=setting.store.clock,
             deadline_s=setting.patience.flush_s,
+            clears_storage=True,
         )
         if refusal is not None:
             await off_loop(flag_run, setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)

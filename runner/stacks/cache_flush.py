@@ -19,21 +19,27 @@ async def flush_caches(
     http: httpx.AsyncClient,
     clock: Clock,
     deadline_s: float,
+    clears_storage: bool = False,
 ) -> str | None:
     """None once every service that can flush has accepted; else the last refusal in one sentence.
+
+    With `clears_storage` the storage behind the host cache (L3) is emptied too, where there is one:
+    what one arm wrote there another would else read.
 
     SGLang refuses unless it is fully idle, so a refusal that stays while we send nothing means that
     requests are stuck inside.
     """
     ends_s = clock.monotonic_s() + deadline_s
     for launch in running.launches:
-        url = launch.url_of(launch.definition.flush_cache)
-        if url is None:
-            continue
-        while (refusal := await _refusal(url, http)) is not None:
-            if clock.monotonic_s() >= ends_s:
-                return f"{launch.name} refused to flush its cache for {deadline_s:g} s: {refusal}"
-            await asyncio.sleep(_RETRY_S)
+        definition = launch.definition
+        asked = {"flush its cache": launch.url_of(definition.flush_cache)}
+        if clears_storage:
+            asked["clear its storage"] = launch.url_of(definition.clear_storage)
+        for what, url in asked.items():
+            while url is not None and (refusal := await _refusal(url, http)) is not None:
+                if clock.monotonic_s() >= ends_s:
+                    return f"{launch.name} refused to {what} for {deadline_s:g} s: {refusal}"
+                await asyncio.sleep(_RETRY_S)
     return None
 
 

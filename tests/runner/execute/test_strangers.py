@@ -70,6 +70,32 @@ def test_a_run_that_is_alone_is_not_flagged(
     assert (run.state, RunFlag.FOREIGN_TRAFFIC in run.flags) == ("done", False)
 
 
+def test_an_arm_can_be_an_endpoint_of_others_with_a_key_of_its_own(
+    made: Callable[..., ControlledStack], tmp_path: Path
+) -> None:
+    here = made(levels=["fp8", "elsewhere"], sessions=4)
+    there = ControlledStack(tmp_path)
+    supervised.start(tmp_path, "there", [*there.server, "--tells-headers"], {})
+    path = tmp_path / "stacks" / "oracle.yaml"
+    level = (
+        f"    elsewhere: {{url: 'http://127.0.0.1:{there.port}', api_key_env: THERE, "
+        "verify: [{models: data.*.id, equals: oracle}]}\n"
+    )
+    path.write_text(path.read_text("utf-8") + "\n" + level, "utf-8")
+
+    try:
+        run_once(tmp_path, environment={"THERE": "sk-of-the-other-one"})
+    finally:
+        supervised.stop(tmp_path, "there")
+
+    by_arm = {run.arm_id: run for run in stored_runs(tmp_path)}
+    assert [by_arm[1].state, by_arm[2].state] == ["done", "done"], by_arm[2].reason
+    assert by_arm[1].launch_id != by_arm[2].launch_id
+    told = (tmp_path / "there.journal").read_text("utf-8")
+    assert told.count("chat with Bearer sk-of-the-other-one") >= 16
+    assert here.port != there.port and b"sk-of" not in (tmp_path / "decisive.db").read_bytes()
+
+
 def test_an_arm_that_others_must_bring_about_is_asked_for_and_waited_for(
     made: Callable[..., ControlledStack], tmp_path: Path
 ) -> None:
