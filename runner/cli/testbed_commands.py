@@ -40,6 +40,21 @@ def evaluate(context: typer.Context) -> None:
     _run(load, context.args)
 
 
+@testbed.command(
+    context_settings=_PASS_ON,
+    add_help_option=False,
+    help="Print every fault that it can be given: mechanism, symptom, and the arm where it shows. "
+    "As JSON: decisive testbed faults --json",
+)
+def faults(context: typer.Context) -> None:
+    def load() -> _Main:
+        from runner.testbed.fault_list import main
+
+        return main
+
+    _run(load, context.args)
+
+
 def _run(load: Callable[[], _Main], arguments: Sequence[str]) -> None:
     """Raises UsageError where the testbed's own packages are not installed."""
     try:

@@ -51,7 +51,12 @@ INTACT: Changes = {
     "host_index_bytes": "dtype",
     "load_back_gate": "all",
 }
-SMALL = Size(40, 40, {"pages": 120, "host_pages": 800, "max_running_requests": 40})
+# A prefill at a time, so that requests wait and more of what they need is evicted meanwhile.
+SMALL = Size(
+    24,
+    24,
+    {"pages": 66, "host_pages": 500, "max_running_requests": 24, "prefill_max_requests": 1},
+)
 C80 = Size(80, 80, {"pages": 264, "host_pages": 1600, "max_running_requests": 96})
 C500 = Size(
     500,

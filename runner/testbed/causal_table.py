@@ -132,11 +132,14 @@ def _markup_share(cells: Sequence[Cell]) -> str:
     return f"{broken} of {corrupt}" if corrupt else ""
 
 
-def arms(device: str, controls: Sequence[str]) -> Iterator[tuple[Fault, Control]]:
-    """All faults under all controls, or under those that are named."""
+def arms(
+    device: str, faults_named: Sequence[str], controls: Sequence[str]
+) -> Iterator[tuple[Fault, Control]]:
+    """All faults under all controls, or those that are named."""
     faults, known = (FAULTS, CONTROLS) if device == "cpu" else (DEVICE_FAULTS, DEVICE_CONTROLS)
     chosen = [control for control in known if not controls or control.name in controls]
-    return ((fault, control) for fault in faults for control in chosen)
+    wanted = [fault for fault in faults if not faults_named or fault.name in faults_named]
+    return ((fault, control) for fault in wanted for control in chosen)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -144,6 +147,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--size", nargs="+", choices=[*SIZES], default=["small"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--faults", nargs="+", default=[], metavar="NAME", help="only these")
     parser.add_argument("--controls", nargs="+", default=[], metavar="NAME", help="only these")
     parser.add_argument("--commit", help="of the code, where it lies in no repository")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="a JSON file a size goes there")
@@ -166,7 +170,7 @@ def main(argv: Sequence[str]) -> int:
             command, device=arguments.device, seeds=arguments.seeds, commit=arguments.commit
         )
         recorded |= {"size": name, "speed": speed, "is_complete": True, "cells": []}
-        for fault, control in arms(arguments.device, arguments.controls):
+        for fault, control in arms(arguments.device, arguments.faults, arguments.controls):
             for seed in arguments.seeds:
                 if time.monotonic() > ends_s:
                     recorded["is_complete"] = False

@@ -12,6 +12,8 @@ from concurrent.futures import Future
 from typing import Protocol, TypeVar
 
 from runner.testbed.generation import GenerationEvent
+from runner.testbed.scheduler_faults import SchedulerFaults
+from runner.testbed.watchdog import StepPulse
 
 _IDLE_REPORT_AFTER_S = 1.0
 _SHORTEST_WAIT_S = 0.005
@@ -46,6 +48,7 @@ class EngineThread:
         clock: Callable[[], float],
         deliver: Callable[[list[GenerationEvent]], None],
         on_crash: Callable[[Exception], None],
+        faults: SchedulerFaults | None = None,
     ) -> None:
         self._engine = engine
         self._clock = clock
@@ -53,6 +56,9 @@ class EngineThread:
         self._on_crash = on_crash
         self._mailbox: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._gauges_are_fresh = False
+        self._faults = faults
+        self._stopped = threading.Event()
+        self.pulse = StepPulse()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -60,6 +66,7 @@ class EngineThread:
 
     def stop(self) -> None:
         """Ends after the step in progress; what is still open is dropped."""
+        self._stopped.set()
         self._mailbox.put(None)
         self._thread.join()
 
@@ -85,11 +92,21 @@ class EngineThread:
     def _run(self) -> None:
         try:
             while self._obey(wait_s=self._patience_s()):
-                events = self._engine.step()
+                events = self._step()
                 if events:
                     self._deliver(events)
         except Exception as error:
             self._on_crash(error)
+
+    def _step(self) -> list[GenerationEvent]:
+        self.pulse.begin(self._clock())
+        if self._faults is not None:
+            self._faults.strike(self._stopped)
+        events = self._engine.step()
+        self.pulse.end()
+        if self._faults is not None and self._engine.made_progress:
+            self._faults.step_done()
+        return events
 
     def _patience_s(self) -> float | None:
         """How long to wait for a command: not at all while steps do anything."""

@@ -64,6 +64,13 @@ class LaunchOptions:
     stall_transfer_after: int | None = None
     slow_transfer_every: int | None = None
     slow_transfer_s: float = 3.0
+    stall_scheduler_after_steps: int | None = None
+    stall_scheduler_s: float = float("inf")
+    die_after_steps: int | None = None
+    die_as: str = "exception"
+    die_side: str = "decode"
+    watchdog_timeout: float = 300.0
+    soft_watchdog_timeout: float | None = None
     decode_log_interval: int = 40
     health_check_timeout: float = 20.0
     num_threads: int = 1
@@ -118,7 +125,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_server(_Switches(parser, "server"))
     _add_topology(_Switches(parser, "processes"))
     _add_engine(_Switches(parser, "engine"))
-    _add_faults(_Switches(parser, "faults and their fixes (decisive testbed faults explains them)"))
+    faults = _Switches(parser, "faults and their fixes (decisive testbed faults explains them)")
+    _add_faults(faults)
+    _add_scheduler_faults(faults)
     return parser
 
 
@@ -140,6 +149,18 @@ def _add_server(switch: _Switches) -> None:
         type=float,
         metavar="SECONDS",
         help="/health is 503 when the engine has not answered for so long",
+    )
+    switch(
+        "--watchdog-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="a step of the scheduler that takes so long ends the process",
+    )
+    switch(
+        "--soft-watchdog-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="a step of the scheduler that takes so long is written to the log",
     )
     switch("--num-threads", type=_positive, help="torch threads of the engine")
     switch("--random-seed", type=int, help="seed of the bootstrap room numbers, of nothing else")
@@ -269,6 +290,24 @@ def _add_faults(switch: _Switches) -> None:
         help="every Nth decode slot that ought to be given back is not",
     )
     switch("--slow-transfer-s", type=float, metavar="SECONDS", help="how long a slow one takes")
+
+
+def _add_scheduler_faults(switch: _Switches) -> None:
+    switch(
+        "--stall-scheduler-after-steps",
+        type=_not_negative,
+        metavar="N",
+        help="after N steps that did something the scheduler stands still in the next one",
+    )
+    switch("--stall-scheduler-s", type=float, metavar="SECONDS", help="how long; inf: for good")
+    switch(
+        "--die-after-steps",
+        type=_not_negative,
+        metavar="N",
+        help="after N steps that did something the server dies in the next one",
+    )
+    switch("--die-as", choices=["exception", "killed"], help="with a last word in the log, or not")
+    switch("--die-side", choices=["prefill", "decode"], help="which server, where there are two")
 
 
 def _positive(text: str) -> int:

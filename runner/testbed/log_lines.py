@@ -167,6 +167,14 @@ def scheduler_exception(trace: str) -> str:
     return f"Scheduler hit an exception: {trace}"
 
 
+def watchdog_timeout(timeout_s: float, *, soft: bool) -> str:
+    return f"Scheduler watchdog timeout (self.watchdog_timeout={timeout_s:g}, self.soft={soft})"
+
+
+def sigquit_received() -> str:
+    return "SIGQUIT received. signum=3, frame=None. It usually means one child failed."
+
+
 def health_check_failed(*, timeout_s: float, asked: str, last_heartbeat: str) -> str:
     return (
         "Health check failed. Server couldn't get a response from detokenizer for last "

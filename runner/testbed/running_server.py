@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import socket
+import threading
 import time
 import traceback
 import uuid
@@ -31,12 +34,14 @@ from runner.testbed.index_keys import PAGE_TOKENS
 from runner.testbed.launch_options import LaunchOptions
 from runner.testbed.load_report import load_report
 from runner.testbed.model import FusedModel, load_model
+from runner.testbed.scheduler_faults import SchedulerFaults
 from runner.testbed.server import EngineControl, ServerReports, build_app
 from runner.testbed.server_info import ServerFacts, model_info, server_info
 from runner.testbed.serving_roles import DecodeRole, PrefillRole, ServingRole, UnifiedRole
 from runner.testbed.tokenizer import Tokenizer
 from runner.testbed.unified_engine import UnifiedEngine
 from runner.testbed.vocabulary import BOS, load_vocabulary
+from runner.testbed.watchdog import StepPulse, WatchdogTimeouts, make_watchdogs
 
 _GIB = 1024**3
 _ENGINE_TYPES = {"null": "unified", "prefill": "prefill", "decode": "decode"}
@@ -83,9 +88,15 @@ class RunningServer:
         """Answer on `listener` until `stop` or a signal."""
         streams = AnswerStreams(asyncio.get_running_loop())
         thread = EngineThread(
-            self.role.engine, clock=time.monotonic, deliver=streams.deliver, on_crash=self._on_crash
+            self.role.engine,
+            clock=time.monotonic,
+            deliver=streams.deliver,
+            on_crash=self._on_crash,
+            faults=SchedulerFaults(self._options, kill=kill_this_process),
         )
         self.role.attach(thread)
+        stopped = threading.Event()
+        self._start_watchdogs(thread.pulse, stopped)
         self._server = uvicorn.Server(
             http_config(self._app(thread, streams), access_log=self._options.access_log)
         )
@@ -96,8 +107,17 @@ class RunningServer:
         try:
             await self._server.serve(sockets=[listener])
         finally:
+            stopped.set()
             self.role.close()
             thread.stop()
+
+    def _start_watchdogs(self, pulse: StepPulse, stopped: threading.Event) -> None:
+        timeouts = WatchdogTimeouts(
+            self._options.watchdog_timeout, self._options.soft_watchdog_timeout
+        )
+        for dog in make_watchdogs(pulse, timeouts, log=self._log.info, kill=kill_this_process):
+            arguments = (time.monotonic, stopped)
+            threading.Thread(target=dog.run, args=arguments, daemon=True).start()
 
     def stop(self) -> None:
         """May be called from any thread."""
@@ -160,6 +180,11 @@ class RunningServer:
         trace = "".join(traceback.format_exception(error))
         self._log.info(log_lines.scheduler_exception(trace))
         self.stop()
+
+
+def kill_this_process() -> None:
+    """At once, as a kernel or an operator would."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def has_cuda() -> bool:
