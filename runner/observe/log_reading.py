@@ -4,8 +4,8 @@ Pure: records in, a reading out. A line alone says little: a failed health check
 tokens flow afterwards, an abort is ours if we had ended the session before.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from runner.observe.log_records import LogRecord
 from runner.observe.log_stillness import stillness_findings
 from runner.observe.own_ends import OwnEnds
 from runner.observe.scrape_verdict import LONGEST_PAUSE_S
+from runner.observe.server_life import ENDS, ServerLife, last_before, next_after
 
 _VERDICT_OF = {
     EventClass.WEDGE: "wedge",
@@ -31,6 +32,7 @@ _VERDICT_OF = {
 }
 _OURS_TO_END = frozenset({"client_abort", "request_aborted", "server_abort", "orphan_output"})
 _MAY_PASS = frozenset({"health_fail", "health_503", "shm_wait", "probe_failed"})
+_EXITS = ENDS | {"nccl_abort"}
 _START_MARKS = ("server_args=", "non-default args: ")
 
 
@@ -103,6 +105,10 @@ class _Assessment:
         self._reader = reader
         self._names = RequestNames()
         self._names.learn(reader.events)
+        self._lives: dict[str, ServerLife] = {}
+        self._counts = Counter(event.id for event in reader.events)
+        failed = [event for event in reader.events if event.id == "health_fail"]
+        self._last_failure = failed[-1] if failed else None
         self._grouped: defaultdict[tuple[str, EventClass], list[LogEvent]] = defaultdict(list)
 
     def findings(self) -> list[LogFinding]:
@@ -149,73 +155,49 @@ class _Assessment:
         if self.passed(event):
             return EventClass.SLOW
         if event.id == "health_503":
-            failed = [each for each in self._reader.events if each.id == "health_fail"]
-            return self._class_of_pause(failed[-1]) if failed else EventClass.SLOW
+            failure = self._last_failure
+            return self._class_of_pause(failure) if failure is not None else EventClass.SLOW
         if event.id == "probe_failed":
             return EventClass.SLOW
-        alike = [each for each in self._reader.events if each.id == event.id]
         gap_s = heartbeat_gap_s(event) or 0.0
-        is_long = gap_s >= LONGEST_PAUSE_S or len(alike) > 1
+        is_long = gap_s >= LONGEST_PAUSE_S or self._counts[event.id] > 1
         return EventClass.WEDGE if is_long else EventClass.SLOW
 
     def passed(self, event: LogEvent) -> bool:
         """Whether the same server made tokens afterwards, or came out of its start."""
-        after, source = event.record.number, event.record.source
-        ends = self._next(self._end_numbers(source), after)
-        ready = self._next(self._ready_numbers(source), after)
+        at, life = event.record.number, self._life_of(event)
+        end, ready = next_after(life.ends, at), next_after(life.ready, at)
         if self.phase_of(event) == "startup":
-            return ready is not None and (ends is None or ready < ends)
-        restart = min((number for number in (ends, ready) if number is not None), default=None)
-        progress = self._next(self._work_numbers(source, with_progress=True), after)
+            return ready is not None and (end is None or ready < end)
+        restart = min((number for number in (end, ready) if number is not None), default=None)
+        progress = next_after(life.progress, at)
         return progress is not None and (restart is None or progress < restart)
 
     def phase_of(self, event: LogEvent) -> str:
         """A notice before the server was ready, and before it served, is of its start."""
-        at, source = event.record.number, event.record.source
-        lives = [*self._ready_numbers(source), *self._work_numbers(source)]
-        ends = self._end_numbers(source)
-        last_life, last_end = self._last(lives, at), self._last(ends, at)
+        at, life = event.record.number, self._life_of(event)
+        last_life, last_end = last_before(life.signs, at), last_before(life.ends, at)
         if last_life is not None:
             return "serving" if last_end is None or last_end < last_life else "startup"
         if last_end is not None:
             return "startup"
         # The log begins after the server: what comes next tells what was before.
-        ready, work = self._next(self._ready_numbers(source), at), self._next(lives, at)
-        end = self._next(ends, at)
-        if end is not None and (work is None or end < work):
+        ready, sign, end = (
+            next_after(life.ready, at),
+            next_after(life.signs, at),
+            next_after(life.ends, at),
+        )
+        if end is not None and (sign is None or end < sign):
             return "serving"
-        return "startup" if work is None or ready == work else "serving"
+        return "startup" if sign is None or ready == sign else "serving"
 
-    def _end_numbers(self, source: str) -> list[int]:
-        """Where the server ended or began anew."""
-        crashes = [
-            event.record.number
-            for event in self._reader.events
-            if event.id in ("process_exit", "scheduler_exception", "engine_dead")
-            and event.record.source == source
-        ]
-        starts = [each.number for each in self._reader.starts if each.source == source]
-        return sorted(starts + crashes)
-
-    def _ready_numbers(self, source: str) -> list[int]:
-        return [
-            event.record.number
-            for event in self._reader.events
-            if event.id == "ready" and event.record.source == source
-        ]
-
-    def _work_numbers(self, source: str, *, with_progress: bool = False) -> Iterator[int]:
-        for batch in self._reader.batches:
-            if batch.record.source == source and (batch.has_progress or not with_progress):
-                yield batch.record.number
-
-    @staticmethod
-    def _last(numbers: Iterable[int], before: int) -> int | None:
-        return max((number for number in numbers if number < before), default=None)
-
-    @staticmethod
-    def _next(numbers: Iterable[int], after: int) -> int | None:
-        return min((number for number in numbers if number > after), default=None)
+    def _life_of(self, event: LogEvent) -> ServerLife:
+        source = event.record.source
+        if source not in self._lives:
+            self._lives[source] = ServerLife.of(
+                self._reader.events, self._reader.batches, self._reader.starts, source
+            )
+        return self._lives[source]
 
     def _recovered(self, findings: Sequence[LogFinding]) -> list[LogFinding]:
         """One for each alarm after which the same server made tokens again."""
@@ -257,41 +239,36 @@ class _Assessment:
 
     def _restarts(self) -> list[LogFinding]:
         """A server that came up after one had ended; `down_s` from that end to being ready."""
-        exits = [
-            event
-            for event in self._reader.events
-            if event.id in ("process_exit", "engine_dead", "scheduler_exception", "nccl_abort")
-        ]
+        ended: LogEvent | None = None
         found: list[LogFinding] = []
-        for ready in (event for event in self._reader.events if event.id == "ready"):
-            before = [each for each in exits if each.record.number < ready.record.number]
-            if not before:
-                continue
-            ended = before[-1]
-            exits = [each for each in exits if each.record.number > ready.record.number]
-            down_s = None
-            if ended.record.at_s is not None and ready.record.at_s is not None:
-                down_s = ready.record.at_s - ended.record.at_s
-            found.append(
-                with_fields(
-                    LogFinding(
-                        "restart",
-                        EventClass.INFO,
-                        count=1,
-                        lines=1,
-                        first_s=ready.record.at_s,
-                        last_s=ready.record.at_s,
-                        means="The server came up again; its counters start from zero.",
-                        first_line=ready.line,
-                        first_number=ready.record.number,
-                    ),
-                    down_s=down_s,
-                )
-            )
+        for event in sorted(self._reader.events, key=lambda each: each.record.number):
+            if event.id in _EXITS:
+                ended = event
+            elif event.id == "ready" and ended is not None:
+                found.append(_restart(ended, event))
+                ended = None
         return found
 
 
 _CLASS_ORDER = list(EventClass)
+
+
+def _restart(ended: LogEvent, ready: LogEvent) -> LogFinding:
+    down_s = None
+    if ended.record.at_s is not None and ready.record.at_s is not None:
+        down_s = ready.record.at_s - ended.record.at_s
+    finding = LogFinding(
+        "restart",
+        EventClass.INFO,
+        count=1,
+        lines=1,
+        first_s=ready.record.at_s,
+        last_s=ready.record.at_s,
+        means="The server came up again; its counters start from zero.",
+        first_line=ready.line,
+        first_number=ready.record.number,
+    )
+    return with_fields(finding, down_s=down_s)
 
 
 def _verdict(findings: Iterable[LogFinding], reader: LogReader) -> str:
