@@ -1,11 +1,11 @@
 """`decisive watch`: looks at a stack that runs already, and finds wedges, without any load."""
 
 import asyncio
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 
 from db.clock import SystemClock
@@ -14,10 +14,11 @@ from runner.cli.console import ExitStatus, say, tell
 from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption
 from runner.cli.stack_commands import addresses_of
-from runner.execute.stack_watch import StackWatch, WatchSetting
+from runner.execute.stack_watch import StackWatch, WatchSetting, found_services
 from runner.execute.stop_request import StopRequest, stopping_on_signals
 from runner.observe.event_catalogue import load_catalogue
 from runner.observe.wedge_spans import LONGEST_PAUSE_LIMIT_S
+from runner.stacks.service_connection import ServiceKeys, control_client, secrets_of
 
 
 def watch(
@@ -56,7 +57,12 @@ def watch(
 
 async def _watch(setting: WatchSetting, for_minutes: float | None) -> ExitStatus:
     stop = StopRequest()
-    async with httpx.AsyncClient(trust_env=False) as http:
+    keys = ServiceKeys(os.environ)
+    keys.use(found_services(setting.stack, setting.addresses))
+    secrets = secrets_of(setting.stack, os.environ)
+    async with control_client(
+        setting.stack, environment=os.environ, keys=keys, secrets=secrets
+    ) as http:
         watching = StackWatch(setting=setting, http=http, clock=SystemClock(), say=_say_with_time)
         with stopping_on_signals(stop, said=_say_stop):
             task = asyncio.create_task(watching.watch(stop.soft), name="watch")

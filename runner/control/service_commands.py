@@ -76,6 +76,7 @@ class CommandedService:
     mark: None = None
     log_path: Path | None = None
     _has_begun: bool = False
+    _was_ended: bool = False
     _seen: int | None = None
     _seen_s: float | None = None
 
@@ -101,7 +102,7 @@ class CommandedService:
     def stop(self, grace_s: float = 0.0) -> None:
         if self._has_begun:
             self._change(self.templates.stop)
-            self._has_begun = False
+            self._has_begun, self._was_ended = False, True
 
     def members(self) -> tuple[int, ...]:
         """Its processes are not known."""
@@ -110,7 +111,9 @@ class CommandedService:
     @property
     def exit_status(self) -> int | None:
         """By the status command, where there is one; what it ended with is not known."""
-        if not self._has_begun or not self.templates.status:
+        if not self._has_begun:
+            return 0 if self._was_ended else None
+        if not self.templates.status:
             return None
         if self._seen_s is None or self.clock() - self._seen_s >= _STATUS_KEPT_S:
             argv = self.host.argv(filled_words(self.templates.status, self.filling))

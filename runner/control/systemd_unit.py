@@ -45,6 +45,7 @@ class SystemdUnit:
     mark: None = None
     log_path: Path | None = None
     _has_begun: bool = False
+    _was_ended: bool = False
     _seen: UnitState | None = None
     _seen_s: float = 0.0
 
@@ -88,7 +89,7 @@ class SystemdUnit:
     def stop(self, grace_s: float = 0.0) -> None:
         if self._has_begun:
             self._change(*self.host.systemctl, "stop", self.unit)
-            self._has_begun = False
+            self._has_begun, self._was_ended = False, True
 
     def members(self) -> tuple[int, ...]:
         """Its processes are systemd's, and perhaps another machine's."""
@@ -98,7 +99,7 @@ class SystemdUnit:
     def exit_status(self) -> int | None:
         """As systemd said it a moment ago; None as well where it cannot be asked."""
         if not self._has_begun:
-            return None
+            return 0 if self._was_ended else None
         if self._seen is None or self.clock() - self._seen_s >= _STATUS_KEPT_S:
             try:
                 self._seen = self.state()

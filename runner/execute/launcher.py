@@ -161,7 +161,9 @@ class Launcher:
             self._campaign_id,
             stack=self._stack.name,
             commands={
-                each.name: {"argv": list(each.argv), "env": redacted(dict(each.env))}
+                each.name: self._secrets.hidden_in(
+                    {"argv": list(each.argv), "env": redacted(dict(each.env))}
+                )
                 for each in running.launches
             },
             process_ids={name: mark.pid for name, mark in running.marks().items()},

@@ -6,7 +6,7 @@ import pytest
 
 from runner.campaign.campaign import Levels
 from runner.campaign.level_effect import CounterCheck, LevelCheck, LevelEffect
-from runner.campaign.stack_file import LaunchSettings, ServiceSettings, load_stack
+from runner.campaign.stack_file import Endpoint, LaunchSettings, ServiceSettings, load_stack
 from runner.campaign.stack_shape import (
     ControllerName,
     LogSource,
@@ -249,3 +249,103 @@ def test_metrics_of_an_unknown_stack_are_mapped_in_its_file() -> None:
 def test_a_mapping_that_cannot_be_read_is_refused(metrics: str, error: str) -> None:
     with pytest.raises(ConfigError, match=error):
         stack(_with_metrics(metrics))
+
+
+SERVICES = """\
+stack: pd
+description: A router, prefill and decode.
+model: m
+may_restart: true
+hosts:
+  gpu1: {ssh: [ssh, gpu1]}
+services:
+  router: {controller: systemd, role: router, unit: r.service, port: 1, models: /v1/models}
+  prefill: {controller: systemd, role: prefill, unit: p.service, port: 2, host: gpu1,
+    server_info: /i, args_variable: A}
+  decode: {controller: process, role: decode, command: [serve, "{prefill.url}"],
+    server_info: /i, needs: [prefill]}
+factors:
+  keys:
+    fp8: {args: [--keys, fp8], verify: [{server_info: keys, equals: fp8}]}
+    bf16: {at: [decode], args: [--keys, bf16], services: {prefill: {env: {K: bf16}}}}
+  where:
+    here: {}
+    there: {url: "https://there.example.com", model: v/m, api_key_env: THERE}
+  pool:
+    small: {command: [pool, small], undo: [pool, default]}
+"""
+
+
+def test_a_level_acts_on_the_services_or_roles_that_it_names_and_on_no_router() -> None:
+    loaded = stack(SERVICES)
+
+    fp8 = dict(loaded.launch_settings({"keys": "fp8"}).services)
+    bf16 = dict(loaded.launch_settings({"keys": "bf16"}).services)
+
+    assert [fp8[name].args for name in fp8] == [(), ("--keys", "fp8"), ("--keys", "fp8")]
+    assert [bf16[name].args for name in bf16] == [(), (), ("--keys", "bf16")]
+    assert bf16["prefill"].env == (("K", "bf16"),)
+
+
+def test_an_arm_that_is_an_endpoint_asks_nothing_of_the_services() -> None:
+    settings = stack(SERVICES).launch_settings({"keys": "fp8", "where": "there"})
+
+    assert settings == LaunchSettings((), Endpoint("https://there.example.com", "v/m", "THERE"))
+
+
+def test_a_level_that_a_command_enters_is_a_launch_of_its_own() -> None:
+    loaded = stack(SERVICES)
+
+    (command,) = loaded.launch_settings({"pool": "small"}).commands
+
+    assert (command.enter, command.undo) == (("pool", "small"), ("pool", "default"))
+    assert loaded.factors["pool"]["small"].needs_restart
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("unit: r.service, ", "", "8:3: systemd needs the unit of the service"),
+        ("unit: r.service", "unit: r", "8:53: services.router.unit"),
+        ("port: 1", "port: free", "8:64: a service of systemd has a fixed port: name it"),
+        (
+            "port: 1",
+            "port: 1, commands: {start: [[a]], stop: [[b]]}",
+            "8:73: commands is read only",
+        ),
+        ("host: gpu1", "host: gpu2", "9:81: unknown host; found gpu2; allowed: gpu1; did you mean"),
+        ("command: [serve", "host: gpu1, command: [serve", "11:53: a process runs on this machine"),
+        ("{prefill.url}", "{prefil.url}", "11:64: unknown service; found prefil; allowed: router,"),
+        ("{prefill.url}", "{prefill.ur}", "11:64: services.decode.command.1 has an unknown place"),
+        ("needs: [prefill]", "needs: [decode]", "12:30: a service needs another one; found decod"),
+        ("args_variable: A", "needs: [decode]", "10:22: the services need each other in a circle"),
+        ("args_variable: A", "log: process", "10:27: only a process of ours shows its output"),
+        (", args_variable: A", "", "15:11: prefill takes no arguments: give its unit a command"),
+        ("at: [decode]", "at: [decod]", "16:17: no service has this name or role; found decod"),
+        ("services: {prefill", "services: {prefil", "16:59: unknown service; found prefil; allow"),
+        ("server_info: keys,", "server_info: keys, log: x,", "15:41: a proof has exactly one sour"),
+        ("server_info: keys, equals: fp8", "log: x", "15:32: the service offers no log to verify"),
+        ("server_info: keys, equals: fp8", "server_info: keys", "15:41: a proof says what must"),
+        ("equals: fp8", "absent: true, at_least: 1", "15:41: what is absent equals nothing and h"),
+        ("equals: fp8", "equals: fp8, at: [router]", "15:32: the service offers no server_info t"),
+        ("server_info: keys, equals: fp8", 'log: "("', "15:47: factors.keys.fp8.verify.0.log is n"),
+        ("model: v/m", "args: [x]", "19:13: an endpoint takes requests only"),
+        ('url: "https://there.example.com", ', "", "19:13: model is read only with url"),
+        ("command: [pool, small], ", "", "21:13: undo leaves what a command has entered"),
+        ("{ssh: [ssh, gpu1]}", "{ssh: ssh gpu1}", "6:15: hosts.gpu1.ssh must be a list; found ssh"),
+        (
+            "models: /v1/models",
+            "headers: {Authorization: Bearer x}",
+            "8:83: a secret does not stand in a file",
+        ),
+    ],
+)
+def test_services_that_do_not_fit_together_are_named_with_their_place(
+    old: str, new: str, error: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        stack(spoiled(SERVICES, old, new))
+
+    assert any(line.startswith(f"stack.yaml:{error}") for line in str(raised.value).splitlines()), (
+        raised.value
+    )
