@@ -21,6 +21,7 @@ from db.reads.relations import (
     values,
 )
 from db.tables import Json, JsonList
+from db.vocabulary import RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +121,22 @@ def campaign_by_definition(connection: Connection, definition_key: str) -> int |
 def campaign_definition_key(connection: Connection, campaign_id: int) -> str | None:
     statement = select(CAMPAIGN.c.definition_key).where(CAMPAIGN.c.id == campaign_id)
     return connection.execute(statement).scalar_one_or_none()
+
+
+def earlier_of_name(connection: Connection, campaign_id: int) -> list[int]:
+    """The campaigns of the same name that were registered before and of which a run has begun."""
+    own = select(CAMPAIGN.c.name).where(CAMPAIGN.c.id == campaign_id).scalar_subquery()
+    has_begun = (
+        select(RUN.c.id)
+        .where(RUN.c.campaign_id == CAMPAIGN.c.id, RUN.c.state != RunState.PLANNED)
+        .exists()
+    )
+    statement = (
+        select(CAMPAIGN.c.id)
+        .where(CAMPAIGN.c.name == own, CAMPAIGN.c.id < campaign_id, has_begun)
+        .order_by(CAMPAIGN.c.id)
+    )
+    return list(connection.execute(statement).scalars())
 
 
 def campaign_source(connection: Connection, campaign_id: int) -> str | None:

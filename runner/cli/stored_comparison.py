@@ -15,8 +15,11 @@ from runner.evidence.arm_evidence import ArmEvidence
 from runner.evidence.campaign_verdict import Question
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.counts_question import NO_CORRUPTION
+from runner.evidence.decision_rule import DecisionRule
+from runner.evidence.fingerprint_differences import fingerprint_differences
 from runner.evidence.paired_sessions import PairedSessions, pair_sessions
 from runner.execute.campaign_evidence import CampaignEvidence, gather_evidence
+from runner.execute.launch_differences import are_endpoints, declared_between
 
 
 class FlippedDialogue(NamedTuple):
@@ -69,10 +72,12 @@ def find_runs(store: Store, first: str, second: str) -> tuple[StoredRun, StoredR
 
 
 def question_of_runs(after: StoredRun, before: StoredRun) -> Question:
+    """Exploratory: who picks two runs has seen them."""
     return Question(
         prediction=parse_prediction(NO_CORRUPTION),
         arm=after.as_arm(),
         versus=before.as_arm(),
+        rule=DecisionRule(is_registered=False),
         setting=_setting(after, before),
     )
 
@@ -124,6 +129,7 @@ def _setting(after: StoredRun, before: StoredRun) -> ComparisonSetting:
         order_is_random=None,
         sessions_planned=_of(labels, {**of_before.sessions_planned, **of_after.sessions_planned}),
         unverified=_unverified(after, before),
+        undeclared_differences=_undeclared(after, before),
         is_versus_concurrent=after.run.campaign_id == before.run.campaign_id,
         ended_by_rule=of_after.ended_by_rule or of_before.ended_by_rule,
     )
@@ -139,6 +145,19 @@ def _unverified(after: StoredRun, before: StoredRun) -> tuple[str, ...]:
     differing = {name for name in {*first, *second} if first.get(name) != second.get(name)}
     unproven = {x for each in (after, before) for x in each.evidence.unproven.get(each.run.id, ())}
     return tuple(sorted(differing & unproven))
+
+
+def _undeclared(after: StoredRun, before: StoredRun) -> tuple[str, ...]:
+    """In what their launches differ that the levels of neither campaign declare."""
+    arms = [x.evidence.arm(x.run.arm_id) for x in (after, before)]
+    definitions = [x.evidence.campaign.definition for x in (after, before)]
+    if any(are_endpoints(each, *arms) for each in definitions):
+        return ()
+    launches = [x.evidence.reports.get(x.run.launch_id or 0) for x in (after, before)]
+    if launches[0] is None or launches[1] is None:
+        return ()
+    declared = frozenset().union(*(declared_between(each, *arms) for each in definitions))
+    return fingerprint_differences([launches[0]], [launches[1]], declared=declared)
 
 
 def _class(outcome: str, corrupt: frozenset[str]) -> OutcomeClass:

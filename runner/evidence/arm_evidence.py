@@ -1,5 +1,6 @@
 """The runs of one arm as a verdict reads them: which count, which are missing, what was seen."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from db.vocabulary import RunState
@@ -43,10 +44,22 @@ class ArmEvidence:
         return tuple(run for run in self.runs if run.state is RunState.DONE)
 
     @property
+    def witnessed(self) -> tuple[RunEvidence, ...]:
+        """The runs that count, and those that were stopped.
+
+        A stopped run has no rate; but corruption that somebody saw before stopping it was
+        corruption, and running it again does not undo it.
+        """
+        seen = (RunState.DONE, RunState.STOPPED)
+        return tuple(run for run in self.runs if run.state in seen)
+
+    @property
     def counts(self) -> SessionCounts:
-        corrupt = self.runs[0].counts.counts_as_corrupt if self.runs else None
-        each = [run.counts for run in self.done]
-        return pooled(each) if corrupt is None else pooled(each, corrupt=corrupt)
+        return self._pooled(self.done)
+
+    @property
+    def witnessed_counts(self) -> SessionCounts:
+        return self._pooled(self.witnessed)
 
     @property
     def missing(self) -> int:
@@ -77,6 +90,12 @@ class ArmEvidence:
     @property
     def wedge_lines(self) -> int:
         return sum(run.wedge_lines for run in self.done)
+
+    def _pooled(self, runs: Sequence[RunEvidence]) -> SessionCounts:
+        each = [run.counts for run in runs]
+        if not self.runs:
+            return pooled(each)
+        return pooled(each, corrupt=self.runs[0].counts.counts_as_corrupt)
 
     def flagged(self, flag: str) -> tuple[RunEvidence, ...]:
         return tuple(run for run in self.done if flag in run.flags)

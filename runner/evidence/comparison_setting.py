@@ -14,8 +14,9 @@ class ComparisonSetting:
     are one cluster; a run without an entry had its own. `order`: labels as the runs were started.
     `sessions_planned`: how many each run was to have. `historical_rate`: what the fault was seen
     at before, for planning. `ended_by_rule`: the stop rule, not an accident, left runs undone.
-    `background`: the sentence on the known-good arm, where one was named. `planned_blocks`: of the
-    campaign before its first run, where it was extended since.
+    `background`: the sentence on the known-good arm, where one was named. `earlier_campaigns`:
+    those of the same name that had begun before. `planned_blocks`: of the campaign before its first
+    run, where it was extended since.
     """
 
     scope: str = ""
@@ -29,5 +30,6 @@ class ComparisonSetting:
     ended_by_rule: bool = False
     historical_rate: float | None = None
     background: str = ""
+    earlier_campaigns: tuple[str, ...] = ()
     each_run: RunCost | None = None
     planned_blocks: int | None = None

@@ -57,6 +57,17 @@ class SessionCounts:
         return self._of_class(OutcomeClass.OURS)
 
     @property
+    def uncounted(self) -> dict[Outcome, int]:
+        """Seen outcomes of the corrupt class that do not count as corrupt here."""
+        return {
+            outcome: number
+            for outcome, number in self.by_outcome.items()
+            if number
+            and outcome.outcome_class is OutcomeClass.CORRUPT
+            and outcome not in self.counts_as_corrupt
+        }
+
+    @property
     def corrupt_of_all(self) -> Rate | None:
         return _rate(self.corrupt, self.all)
 

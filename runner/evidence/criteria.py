@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from db.vocabulary import Outcome
+from db.vocabulary import Outcome, OutcomeClass
 from runner.campaign.prediction import CORRUPT, SILENT, WEDGES, Criterion, Prediction
 from runner.evidence.arm_evidence import ArmEvidence
 
@@ -30,9 +30,9 @@ def check_criteria(prediction: Prediction, arm: ArmEvidence) -> tuple[CriterionR
 
 
 def _checked(criterion: Criterion, arm: ArmEvidence) -> CriterionResult:
-    seen = _seen(criterion, arm)
-    if seen is not None and criterion.is_exceeded_by(seen):
-        return CriterionResult(criterion, CriterionState.FAILED, seen)
+    seen, witnessed = _seen(criterion, arm), _witnessed(criterion, arm)
+    if witnessed is not None and criterion.is_exceeded_by(witnessed):
+        return CriterionResult(criterion, CriterionState.FAILED, witnessed)
     if not _is_counted(criterion, arm):
         return CriterionResult(criterion, CriterionState.UNCHECKED, seen)
     is_final = arm.missing == 0 and arm.counts.silent == 0
@@ -51,6 +51,22 @@ def _seen(criterion: Criterion, arm: ArmEvidence) -> int | None:
     if criterion.name == SILENT:
         return arm.counts.silent
     return arm.counts[Outcome(criterion.name)]
+
+
+def _witnessed(criterion: Criterion, arm: ArmEvidence) -> int | None:
+    """Also in runs that were cut off. Sessions that fell silent there may have by the cut."""
+    if criterion.name == WEDGES:
+        seen = [run.wedges for run in arm.witnessed if run.wedges is not None]
+        return sum(seen) if seen else None
+    if not arm.witnessed:
+        return None
+    if criterion.name == CORRUPT:
+        return arm.witnessed_counts.corrupt
+    if criterion.name != SILENT:
+        outcome = Outcome(criterion.name)
+        if outcome.outcome_class is OutcomeClass.CORRUPT:
+            return arm.witnessed_counts[outcome]
+    return _seen(criterion, arm)
 
 
 def _is_counted(criterion: Criterion, arm: ArmEvidence) -> bool:

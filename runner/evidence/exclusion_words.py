@@ -23,4 +23,6 @@ def _sentence(run: RunEvidence, arm: ArmEvidence) -> str:
     said = f"{run.label} of {arm.name}, block {run.block}, is {run.state}"
     sessions = run.counts.all
     ended = f", with {sessions:,} sessions that ended" if sessions else ""
+    if run.counts.corrupt:
+        ended += f", {run.counts.corrupt:,} of them corrupt"
     return f"{said}{ended}: {run.reason}" if run.reason else f"{said}{ended}"

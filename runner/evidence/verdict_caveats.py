@@ -1,15 +1,15 @@
 """What a reader must know beside the verdict: on what it rests, and what it leaves open."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
-from db.vocabulary import Headline, RunFlag
+from db.vocabulary import Headline
 from runner.evidence.arm_comparison import ArmComparison
 from runner.evidence.arm_evidence import ArmEvidence
 from runner.evidence.block_permutation import pair_by_block, permutation_less
+from runner.evidence.caveat import Caveat as Caveat
+from runner.evidence.caveat import CaveatKind as CaveatKind
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule, Ending
 from runner.evidence.early_end_words import early_end_sentence
@@ -17,50 +17,10 @@ from runner.evidence.elimination_process import wedge_rate_limit
 from runner.evidence.lower_rate import LowerRateMethod
 from runner.evidence.number_words import counted_text, p_text, rho_text, share_text
 from runner.evidence.planned_looks import TWO_LOOKS
+from runner.evidence.run_caveats import caveats_of_runs
 from runner.evidence.run_rate_test import Cluster
 from runner.evidence.verdict_decision import Decision
 
-
-class CaveatKind(StrEnum):
-    EXPLORATORY = "exploratory"
-    INTERIM = "interim"
-    EXTENDED = "extended"
-    SEVERAL_HYPOTHESES = "several_hypotheses"
-    ORDER_NOT_RANDOMISED = "order_not_randomised"
-    HISTORICAL_CONTROL = "historical_control"
-    SHARED_LAUNCHES = "shared_launches"
-    RUNS_DIFFER = "runs_differ"
-    BACKGROUND = "background"
-    STOPPED_EARLY = "stopped_early"
-    SHUFFLED_BLOCKS = "shuffled_blocks"
-    MOSTLY_SILENT = "mostly_silent"
-    SURPLUS_LEFT_OUT = "surplus_left_out"
-    WEDGES_LEFT_OPEN = "wedges_left_open"
-    WEDGE_SIGNS = "wedge_signs"
-    HARNESS_ERRORS = "harness_errors"
-    SERVER_DIED = "server_died"
-    NOT_DRAINED = "not_drained"
-    FLUSH_REFUSED = "flush_refused"
-    RECORD_CAPPED = "record_capped"
-    FOREIGN_TRAFFIC = "foreign_traffic"
-
-
-@dataclass(frozen=True, slots=True)
-class Caveat:
-    kind: CaveatKind
-    text: str
-
-
-_FLAGS = {
-    RunFlag.SERVER_DIED: (CaveatKind.SERVER_DIED, "the server died"),
-    RunFlag.NOT_DRAINED: (CaveatKind.NOT_DRAINED, "the server had not drained at the end"),
-    RunFlag.FLUSH_REFUSED: (CaveatKind.FLUSH_REFUSED, "the cache flush was refused"),
-    RunFlag.RECORD_CAPPED: (CaveatKind.RECORD_CAPPED, "the raw record was capped"),
-    RunFlag.FOREIGN_TRAFFIC: (
-        CaveatKind.FOREIGN_TRAFFIC,
-        "the server counted more requests than were sent",
-    ),
-}
 _MOSTLY = 0.5
 _BLOCKS_THAT_TELL = 5  # with fewer, shuffling inside blocks cannot reach 0.05
 
@@ -78,8 +38,8 @@ def caveats_of(
         *_of_the_plan(rule, setting, hypotheses=hypotheses),
         *_of_the_end(arm, versus, rule, setting),
         *_of_the_order(arm, versus, setting),
-        *_of_the_runs(arm),
-        *_of_the_runs(versus),
+        *caveats_of_runs(arm),
+        *caveats_of_runs(versus),
     )
 
 
@@ -158,6 +118,12 @@ def _of_the_plan(
             "The arm compared with ran in another campaign: a historical control. One concurrent "
             "control run is needed.",
         )
+    if setting.earlier_campaigns:
+        yield Caveat(
+            CaveatKind.EARLIER_CAMPAIGNS,
+            f"Not the first of its name in this store: {', '.join(setting.earlier_campaigns)} had "
+            "begun before, and what they showed is not counted here.",
+        )
     if setting.background:
         yield Caveat(CaveatKind.BACKGROUND, setting.background)
 
@@ -197,25 +163,6 @@ def _is_one_arm_first(arm: ArmEvidence, versus: ArmEvidence, setting: Comparison
     if min(len(first), len(second)) < 2:
         return False
     return max(first) < min(second) or max(second) < min(first)
-
-
-def _of_the_runs(arm: ArmEvidence) -> Iterator[Caveat]:
-    if arm.counts.harness_errors:
-        sessions = counted_text(arm.counts.harness_errors, "session")
-        yield Caveat(
-            CaveatKind.HARNESS_ERRORS,
-            f"{arm.name}: {sessions} failed by our own fault, in no rate.",
-        )
-    if not arm.wedges_are_known and arm.wedge_lines:
-        yield Caveat(
-            CaveatKind.WEDGE_SIGNS,
-            f"{arm.name}: wedges were not counted; {arm.wedge_lines:,} lines tell of requests that "
-            "waited for input or were aborted.",
-        )
-    for flag, (kind, what) in _FLAGS.items():
-        labels = ", ".join(run.label for run in arm.flagged(flag))
-        if labels:
-            yield Caveat(kind, f"{arm.name}: {what} ({labels}).")
 
 
 def _of_the_numbers(

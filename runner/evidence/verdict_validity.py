@@ -7,9 +7,13 @@ from db.vocabulary import RunFlag
 from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.number_words import of_text
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.evidence.stopping import advice_at_look
 from runner.evidence.verdict_decision import ReasonCode
+
+MOST_OF_OURS = 0.05
+"""Of an arm's sessions: what broke our own code may well have been corrupt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,10 @@ def _invalidities(
         if unused:
             text = f"{each.name}: a path that its levels switch was not used ({unused})"
             yield Doubt(ReasonCode.INVALID_NOT_EXERCISED, text)
+        ours, all_of_them = each.counts.harness_errors, each.counts.all + each.counts.harness_errors
+        if ours > MOST_OF_OURS * all_of_them:
+            text = f"{each.name}: {of_text(ours, all_of_them)} sessions failed by our own fault"
+            yield Doubt(ReasonCode.INVALID_COUNTS, text)
         wrong = _labels(tuple(run for run in each.done if not _adds_up(run, setting)))
         if wrong:
             text = f"{each.name}: sessions planned and ended differ ({wrong})"

@@ -20,7 +20,7 @@ from runner.evidence.number_words import (
     rho_text,
     share_text,
 )
-from runner.evidence.verdict_decision import Decision, ReasonCode
+from runner.evidence.verdict_decision import Decision, ReasonCode, is_of_corruption
 
 HEADLINE_WORDS = {
     Headline.CONFIRMED: "Confirmed",
@@ -106,7 +106,7 @@ def _headline(matter: Matter, *, direction: str) -> str:
     if decision.headline is Headline.CONFIRMED:
         return direction if matter.rule.claim is ClaimKind.REDUCE else _confirmed(matter)
     if decision.headline is Headline.IMPROVED_NOT_ELIMINATED:
-        corrupt = matter.comparison.after.corrupt
+        corrupt = max(matter.comparison.after.corrupt, *_seen_corrupt(matter))
         verb = "was" if corrupt == 1 else "were"
         seen = f"But {counted_text(corrupt, 'corrupt session')} {verb} seen, so it is not"
         parts = [direction, f"{seen} eliminated."]
@@ -123,6 +123,11 @@ def _headline(matter: Matter, *, direction: str) -> str:
     if decision.availability is Availability.WORSE:
         parts.append(availability_sentence(matter.comparison))
     return " ".join(parts)
+
+
+def _seen_corrupt(matter: Matter) -> tuple[int, ...]:
+    """Also in runs that were cut off, which have no rate."""
+    return (0, *(each.seen or 0 for each in matter.criteria if is_of_corruption(each.criterion)))
 
 
 def _confirmed(matter: Matter) -> str:

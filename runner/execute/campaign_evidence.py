@@ -7,7 +7,7 @@ from typing import Any
 
 from db.campaigns import find_campaign
 from db.identifiers import IdKind, format_id
-from db.reads.campaigns import ArmFacts, VerdictFacts, arms, verdicts
+from db.reads.campaigns import ArmFacts, VerdictFacts, arms, earlier_of_name, verdicts
 from db.reads.runs import RunCounts, launch_reports, run_proof, runs
 from db.store import Store
 from db.tables import CampaignRow, Json
@@ -35,7 +35,8 @@ _SECOND_US = 1_000_000
 @dataclass(frozen=True, slots=True)
 class CampaignEvidence:
     """All runs of a campaign; `unproven` names the factors of a run that nothing could prove,
-    `reports` what the services of each launch said of themselves.
+    `reports` what the services of each launch said of themselves, `earlier` the campaigns of the
+    same name that had begun before.
     """
 
     campaign: CampaignRow
@@ -44,6 +45,7 @@ class CampaignEvidence:
     runs: tuple[RunCounts, ...]
     unproven: dict[int, tuple[str, ...]]
     reports: dict[int, dict[str, Json]]
+    earlier: tuple[str, ...] = ()
 
     def of_arm(self, arm_id: int) -> ArmEvidence:
         own = [run for run in self.runs if run.arm_id == arm_id]
@@ -113,15 +115,13 @@ class CampaignEvidence:
     def setting(self, arm_id: int, versus_id: int) -> ComparisonSetting:
         """How the two arms' runs were made."""
         own = [run for run in self.runs if run.arm_id in (arm_id, versus_id)]
-        started = sorted(
-            (run for run in own if run.started_at_us is not None),
-            key=lambda run: run.started_at_us or 0,
-        )
+        started = sorted((run for run in own if run.started_at_us is not None), key=_place_in_time)
         return ComparisonSetting(
             scope=f"C={self.arm(arm_id).concurrency}, stack {self.campaign.stack}",
             launch_of={_label(run): f"launch {run.launch_id}" for run in own if run.launch_id},
             order=tuple(_label(run) for run in started),
             order_is_random=True,
+            earlier_campaigns=self.earlier,
             sessions_planned={_label(run): run.sessions_planned for run in own},
             unverified=self._unverified(own, arm_id, versus_id),
             undeclared_differences=self._undeclared(arm_id, versus_id),
@@ -188,6 +188,10 @@ def gather_evidence(store: Store, campaign_id: int) -> CampaignEvidence:
                 for run_id, proof in proofs.items()
                 if proof is not None
             },
+            earlier=tuple(
+                format_id(IdKind.CAMPAIGN, each)
+                for each in earlier_of_name(connection, campaign_id)
+            ),
             reports=launch_reports(
                 connection, sorted({run.launch_id for run in stored if run.launch_id})
             ),
@@ -204,6 +208,11 @@ def _planned_blocks(campaign: CampaignRow, stored: Sequence[RunCounts]) -> int |
     if not isinstance(planned, int):
         return None
     return planned if any(run.block > planned for run in stored) else None
+
+
+def _place_in_time(run: RunCounts) -> tuple[int, int]:
+    """By the launch, since a clock may be set back between two of them."""
+    return (run.launch_id or 0, run.started_at_us or 0)
 
 
 def _label(run: RunCounts) -> str:

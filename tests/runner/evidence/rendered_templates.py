@@ -175,6 +175,11 @@ def with_harness_errors(run: RunEvidence) -> RunEvidence:
     return replace(run, counts=SessionCounts(counts))
 
 
+def with_uncounted(run: RunEvidence) -> RunEvidence:
+    counts = {**run.counts.by_outcome, Outcome.NO_TOOL: 2}
+    return replace(run, counts=SessionCounts(counts, frozenset({Outcome.LEAK})))
+
+
 VARIANTS: Mapping[str, Callable[[Question], Question]] = {
     "as registered": as_registered,
     "exploratory": with_rule(is_registered=False),
@@ -194,9 +199,15 @@ VARIANTS: Mapping[str, Callable[[Question], Question]] = {
     "one run of the other arm is hopeless": with_one_hopeless_run,
     "a tiny clean run more": with_runs_of_other_sizes,
     "flags of the runs": flagged(
-        RunFlag.SERVER_DIED, RunFlag.NOT_DRAINED, RunFlag.FLUSH_REFUSED, RunFlag.RECORD_CAPPED
+        RunFlag.SERVER_DIED,
+        RunFlag.NOT_DRAINED,
+        RunFlag.FLUSH_REFUSED,
+        RunFlag.RECORD_CAPPED,
+        RunFlag.FOREIGN_TRAFFIC,
     ),
     "harness errors": with_runs(with_harness_errors),
+    "outcomes that do not count": with_runs(with_uncounted),
+    "tried before under its name": with_setting(earlier_campaigns=("c-1", "c-2")),
     "undeclared differences": with_setting(undeclared_differences=("image: a v b",)),
     "not verified": with_setting(unverified=("hicache",)),
     "client saturated": flagged(RunFlag.CLIENT_SATURATED),

@@ -5,8 +5,10 @@ from itertools import product
 import pytest
 
 from db.vocabulary import Availability, Direction, Elimination, Headline, RunFlag, RunState
+from runner.evidence.arm_evidence import RunEvidence
 from runner.evidence.campaign_verdict import judge_campaign
 from runner.evidence.comparison_setting import ComparisonSetting
+from runner.evidence.counts import counted
 from runner.evidence.decision_rule import ClaimKind, DecisionRule, Ending
 from runner.evidence.silent_sessions import SilentPolicy
 from runner.evidence.verdict_caveats import CaveatKind
@@ -152,8 +154,9 @@ def test_open_runs_allow_only_that_a_criterion_already_failed() -> None:
     assert CaveatKind.INTERIM in {caveat.kind for caveat in open_corrupt.caveats}
 
 
-def test_a_stopped_run_is_missing_and_its_sessions_count_for_nothing() -> None:
-    stopped = run({"leak": 9}, block=3, label="after 3", state=RunState.STOPPED)
+@pytest.mark.parametrize("state", [RunState.STOPPED, RunState.FAILED, RunState.INVALID])
+def test_a_run_that_does_not_count_is_missing(state: RunState) -> None:
+    stopped = run({"done": 9}, block=3, label="after 3", state=state)
     after = arm(*arm_of([(80, 0, 0)] * 2).done, stopped, blocks=3)
 
     verdict = verdict_of(after)
@@ -431,3 +434,79 @@ def test_a_background_is_named_in_the_verdict() -> None:
     assert [c.text for c in verdict.caveats if c.kind is CaveatKind.BACKGROUND] == [
         setting.background
     ]
+
+
+# --- ways to a stronger verdict than the evidence bears
+
+
+def test_corruption_seen_before_somebody_stopped_the_run_refutes_all_the_same() -> None:
+    stopped = run({"done": 20, "leak": 2}, block=1, label="r-9", state=RunState.STOPPED, wedges=0)
+    again = [run({"done": 80}, block=b, label=f"after {b}", wedges=0) for b in (1, 2, 3)]
+
+    verdict = verdict_of(arm(stopped, *again, blocks=3))
+
+    assert verdict.elimination is Elimination.REFUTED
+    assert verdict.headline is Headline.IMPROVED_NOT_ELIMINATED
+    assert "But 2 corrupt sessions were seen, so it is not eliminated." in verdict.sentence
+    assert verdict.comparison is not None and verdict.comparison.after.corrupt == 0
+    (left_out,) = verdict.exclusions
+    assert left_out.endswith("with 22 sessions that ended, 2 of them corrupt")
+
+
+def test_silence_of_a_run_that_was_stopped_breaks_no_prediction() -> None:
+    stopped = run({"done": 20, "error": 9}, block=1, label="r-9", state=RunState.STOPPED, wedges=0)
+    again = [run({"done": 80}, block=b, label=f"after {b}", wedges=0) for b in (1, 2, 3)]
+
+    verdict = verdict_of(
+        arm(stopped, *again, blocks=3), predict="corrupt == 0 and wedges == 0 and silent == 0"
+    )
+
+    assert verdict.headline is Headline.CONFIRMED
+
+
+@pytest.mark.parametrize("state", [RunState.INVALID, RunState.FAILED])
+def test_what_was_seen_outside_the_arm_or_by_our_own_fault_refutes_nothing(state: RunState) -> None:
+    invalid = run({"leak": 5}, block=1, label="r-9", state=state, wedges=0)
+    again = [run({"done": 80}, block=b, label=f"after {b}", wedges=0) for b in (1, 2, 3)]
+
+    assert verdict_of(arm(invalid, *again, blocks=3)).headline is Headline.CONFIRMED
+
+
+def test_sessions_that_broke_our_own_code_cannot_hide_the_corrupt_ones() -> None:
+    broken = [
+        run({"done": 70, "harness_error": 10}, block=b, label=f"after {b}", wedges=0)
+        for b in (1, 2, 3)
+    ]
+
+    verdict = verdict_of(arm(*broken))
+
+    assert verdict.headline is Headline.INCONCLUSIVE
+    assert verdict.reason_codes == {ReasonCode.INVALID_COUNTS}
+    assert "30 of 240 sessions failed by our own fault" in verdict.sentence
+
+
+def test_outcomes_that_a_campaign_does_not_count_are_named_beside_its_verdict() -> None:
+    uncounted = [
+        RunEvidence(
+            label=f"after {b}",
+            block=b,
+            state=RunState.DONE,
+            counts=counted({"done": 60, "leak": 20}, corrupt=["malformed"]),
+            wedges=0,
+        )
+        for b in (1, 2, 3)
+    ]
+
+    verdict = verdict_of(arm(*uncounted))
+
+    assert verdict.headline is Headline.CONFIRMED
+    assert [c.text for c in verdict.caveats if c.kind is CaveatKind.UNCOUNTED_OUTCOMES] == [
+        "after: 60 leak seen, which this campaign does not count as corrupt."
+    ]
+
+
+def test_a_campaign_that_was_tried_before_under_its_name_says_so() -> None:
+    verdict = verdict_of(CLEAN, setting=ComparisonSetting(earlier_campaigns=("c-1", "c-2")))
+
+    (said,) = [c.text for c in verdict.caveats if c.kind is CaveatKind.EARLIER_CAMPAIGNS]
+    assert said.startswith("Not the first of its name in this store: c-1, c-2 had begun before")

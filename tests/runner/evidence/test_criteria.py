@@ -60,7 +60,16 @@ def test_a_wedge_in_one_run_fails_even_where_another_was_not_watched() -> None:
 
 
 def test_nothing_can_be_checked_without_a_run_that_counts() -> None:
-    stopped = arm(run({"leak": 5}, state=RunState.STOPPED))
-
-    assert state_of("corrupt == 0", stopped) is UNCHECKED
+    assert state_of("corrupt == 0", arm(run({"done": 5}, state=RunState.STOPPED))) is UNCHECKED
+    assert state_of("corrupt == 0", arm(run({"leak": 5}, state=RunState.FAILED))) is UNCHECKED
     assert state_of("corrupt == 0", arm(blocks=3)) is UNCHECKED
+
+
+def test_corruption_and_wedges_of_a_stopped_run_break_a_prediction_and_silence_does_not() -> None:
+    stopped = arm(run({"leak": 5, "error": 3}, state=RunState.STOPPED, wedges=1))
+
+    assert state_of("corrupt == 0", stopped) is FAILED
+    assert state_of("leak == 0", stopped) is FAILED
+    assert state_of("wedges == 0", stopped) is FAILED
+    assert state_of("no_tool == 0", stopped) is UNCHECKED
+    assert state_of("silent == 0", stopped) is UNCHECKED
