@@ -62,6 +62,7 @@ class _Scraped:
 
     samples: tuple[Sample, ...]
     reading: PageReading | None
+    read_s: float
 
 
 @dataclass(slots=True)
@@ -84,6 +85,7 @@ class _Watched:
     log: ServiceLog | None
     latest: tuple[Sample, ...] = ()
     page: PageReading | None = None
+    page_read_s: float = 0.0
     peak_running: float | None = None
     lag: LogLag = field(default_factory=LogLag)
     rows_of_kind: dict[str, int] = field(default_factory=dict)
@@ -143,7 +145,9 @@ class RunObserver:
             *(self._look_at_log(watched, is_last, log_wait_s) for watched in self._watched),
         )
         if self.wedges is not None:
-            self.wedges.look(self.pages())
+            self.wedges.look(
+                self.pages(), {each.service.name: each.page_read_s for each in self._watched}
+            )
 
     def pages(self) -> dict[str, PageReading | None]:
         """Service -> what its metrics said at the last look, None where they could not be read."""
@@ -301,18 +305,22 @@ class RunObserver:
             return None
         if page.status != HTTPStatus.OK:
             return None
-        digest = partial(self._digest, service, page, self.clock.utc_us())
+        read_s = asyncio.get_running_loop().time()
+        digest = partial(self._digest, service, page, self.clock.utc_us(), read_s)
         return await in_daemon_thread(digest, name="scrape")
 
     def _take(self, watched: _Watched, scraped: _Scraped) -> None:
         watched.latest, watched.page = scraped.samples, scraped.reading
+        watched.page_read_s = scraped.read_s
         if scraped.reading is None:
             return
         running = scraped.reading.totals().get(MetricRole.RUNNING)
         if running is not None:
             watched.peak_running = max(running, watched.peak_running or 0.0)
 
-    def _digest(self, service: ObservedService, page: Page, at_us: int) -> _Scraped | None:
+    def _digest(
+        self, service: ObservedService, page: Page, at_us: int, read_s: float
+    ) -> _Scraped | None:
         """Reads and stores a page, in a thread; None where it is no page of metrics."""
         try:
             every = read_exposition(page.content, content_type=page.content_type)
@@ -323,7 +331,7 @@ class RunObserver:
         reading = read_page(every, dialect, model=self.model) if dialect is not None else None
         raw = raw_row(self.run_id, RawKind.SCRAPE, page.content, at_us=at_us, service=service.name)
         self.sink([raw, *self._sample_rows(service.name, at_us, samples)])
-        return _Scraped(samples, reading)
+        return _Scraped(samples, reading, read_s)
 
     def _sample_rows(
         self, service: str, at_us: int, samples: Iterable[Sample]

@@ -36,11 +36,14 @@ _MAX_WORKERS = 64
 class _Engine:
     """`pages`: the last on which this engine was seen to move, by the start of the process.
 
-    Several workers behind one address answer in turn, each with counters of its own.
+    Several workers behind one address answer in turn, each with counters of its own. It moved last
+    between `not_moved_before_s` and `moved_s`, the times of two pages.
     """
 
     pages: dict[frozenset[float], PageReading]
     moved_s: float
+    seen_s: float
+    not_moved_before_s: float = float("inf")
     holding_s: float | None = None
     transfers_page: PageReading | None = None
     transfers_s: float = 0.0
@@ -52,6 +55,12 @@ class _Engine:
         newest = max(self.pages.values(), key=lambda each: max(each.process_starts, default=0.0))
         before = mine if mine is not None else newest
         return not is_of_older_process(before, page) and restart_between(before, page) is not None
+
+    def last_moved_s(self, progress_s: float | None) -> float:
+        """When it moved last: `progress_s`, our own last token, where that fits what pages show."""
+        if progress_s is not None and self.not_moved_before_s <= progress_s <= self.moved_s:
+            return progress_s
+        return self.moved_s
 
     def did_move(self, engine: EngineReading, page: PageReading) -> bool | None:
         """Since the last page of the same process; None where nothing tells."""
@@ -84,7 +93,7 @@ class WedgeTracker:
         self._latest = look
         for service, page in look.pages.items():
             if page is not None:
-                self._take_page(service, page, look.at_s)
+                self._take_page(service, page, look.read_s.get(service, look.at_s))
         span = self.open_span
         if span is not None:
             self._follow(span, look)
@@ -149,11 +158,12 @@ class WedgeTracker:
             known = self._engines.get(key)
             if known is None or known.was_restarted(page):
                 self._restarted(key, at_s, is_new=known is None)
-                known = self._engines[key] = _Engine({page.process_starts: page}, at_s)
+                known = self._engines[key] = _Engine({page.process_starts: page}, at_s, at_s)
             did_move = known.did_move(engine, page)
             known.is_known = did_move is not None
             if did_move:
-                known.moved_s = at_s
+                known.not_moved_before_s, known.moved_s = known.seen_s, at_s
+            known.seen_s = at_s
             self._note_holding(known, engine, at_s)
             self._note_transfers(known, engine, page, at_s)
 
@@ -185,8 +195,9 @@ class WedgeTracker:
         )
 
     def _still_engines(self, at_s: float, quiet_s: float) -> Suspicion | None:
+        progress_s = self._latest.progress_s if self._latest is not None else None
         since = {
-            key: max(engine.moved_s, engine.holding_s)
+            key: max(engine.last_moved_s(progress_s), engine.holding_s)
             for key, engine in self._engines.items()
             if engine.holding_s is not None and engine.is_known
         }

@@ -87,13 +87,15 @@ class WedgeWatch:
     def __post_init__(self) -> None:
         self.tracker = WedgeTracker(self.patience)
 
-    def look(self, pages: Mapping[str, PageReading | None]) -> None:
+    def look(
+        self, pages: Mapping[str, PageReading | None], read_s: Mapping[str, float] | None = None
+    ) -> None:
         """Takes a look in; a suspicion sends a canary, one at a time, in the background.
 
-        Raises what a canary's task raised before: a store that fails.
+        `read_s`: when each page came, on the loop's clock, where that was before the look. Raises what a canary's task raised before: a store that fails.
         """
         self._reap()
-        look = self._look(pages)
+        look = self._look(pages, read_s or {})
         suspicion = self.tracker.look(look)
         if suspicion is None or self._task is not None:
             return
@@ -135,10 +137,11 @@ class WedgeWatch:
             ],
         }
 
-    def _look(self, pages: Mapping[str, PageReading | None]) -> Look:
+    def _look(self, pages: Mapping[str, PageReading | None], read_s: Mapping[str, float]) -> Look:
         return Look(
             at_s=asyncio.get_running_loop().time(),
             pages=pages,
+            read_s=read_s,
             open_requests=self.client.open_requests(),
             progress_s=self.client.progress_s(),
         )

@@ -247,7 +247,9 @@ class Hand(SilentProgress):
             self._act(fault)
 
     def run_ended(self, run: RunOfCampaign, row: RunRow, lines: tuple[str, ...]) -> None:
-        sys.stderr.write(f"r-{row.id} {run.arm.name}: {row.state}, {row.wedges} wedges\n")
+        sys.stderr.write(
+            f"r-{row.id} {run.arm.name}: {row.state}, {row.wedges} wedges {row.reason or ''}\n"
+        )
 
     def note(self, text: str) -> None:
         sys.stderr.write(f"   {text}\n")

@@ -384,3 +384,31 @@ def test_a_victim_that_no_look_has_met_is_named_by_its_silence() -> None:
     )
 
     assert span.victims == {"a": 30.0, "waited through it": 22.0}
+
+
+def test_a_span_begins_with_our_last_token_where_that_fits_what_the_pages_show() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(2, 100))
+    scene.at_s += 2
+    scene.progress_s = scene.at_s - 1.5
+    scene.look(sglang(2, 130))
+    scene.for_seconds(40, sglang(2, 130))
+
+    assert scene.confirmed().started_s == 1000.5
+
+
+def test_a_page_that_came_before_the_look_dates_what_it_shows() -> None:
+    tracker = WedgeTracker(PATIENCE)
+    for at_s, tokens in ((1000.0, 100), (1005.0, 130), (1030.0, 130)):
+        look = Look(
+            at_s=at_s,
+            pages={"s0": page(sglang(2, tokens))},
+            read_s={"s0": at_s - 3},
+            open_requests=(OpenRequest("a", at_s - 990, at_s - 990),),
+        )
+        tracker.look(look)
+
+    span = tracker.canary_unanswered("no answer")
+
+    assert span is not None and span.started_s == 1002.0
