@@ -92,7 +92,8 @@ class WedgeWatch:
     ) -> None:
         """Takes a look in; a suspicion sends a canary, one at a time, in the background.
 
-        `read_s`: when each page came, on the loop's clock, where that was before the look. Raises what a canary's task raised before: a store that fails.
+        `read_s`: when each page came, on the loop's clock, where that was before the look. Raises
+        what a canary's task raised before: a store that fails.
         """
         self._reap()
         look = self._look(pages, read_s or {})
