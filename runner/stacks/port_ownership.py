@@ -46,12 +46,13 @@ def require_own_listener(launch: ServiceLaunch, process: ServiceProcess) -> None
     if not listeners:
         return
     own = sockets_of(process.members())
-    foreign = [listener for listener in listeners if listener.inode not in own]
-    if foreign:
-        raise StackStartError(
-            f"{launch.base_url} is answered by {_named(foreign[0])}, not by the {launch.name} that "
-            f"was started (process {process.mark.pid}); {_ADVICE}"
-        )
+    for listener in listeners:
+        # A command such as sudo runs the server as another user, whose sockets we may not see.
+        if listener.inode not in own and process_with(listener) is not None:
+            raise StackStartError(
+                f"{launch.base_url} is answered by {_named(listener)}, not by the {launch.name} "
+                f"that was started (process {process.mark.pid}); {_ADVICE}"
+            )
 
 
 def _place_of(launch: ServiceLaunch) -> tuple[str, int]:
