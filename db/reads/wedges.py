@@ -83,6 +83,19 @@ class CanaryFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogReading:
+    """How far the reading of a service's log was behind. `rows_left_out`: events without a row.
+
+    With `unread_bytes` above zero the counts of its lines are too low.
+    """
+
+    service: str
+    most_behind_bytes: int
+    unread_bytes: int
+    rows_left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStillness:
     """All of one run. `longest_pause_s` is None and the rest empty until the run has ended, but
     for the spans, which are stored as they are found.
@@ -93,6 +106,7 @@ class RunStillness:
     canaries: tuple[CanaryFacts, ...]
     stalls: int
     longest_pause_s: float | None
+    logs: tuple[LogReading, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -112,6 +126,10 @@ def run_stillness(connection: Connection, run_id: int) -> RunStillness:
         canaries=tuple(CanaryFacts(**each) for each in told.get("canaries") or ()),
         stalls=told.get("stalls", 0),
         longest_pause_s=told.get("longest_pause_s"),
+        logs=tuple(
+            LogReading(service=service, **facts)
+            for service, facts in (told.get("logs") or {}).items()
+        ),
     )
 
 

@@ -62,8 +62,21 @@ class RunWatch:
             finally:
                 self.observer.wedges = None
                 await self.wedges.finish()
+                self._tell_of_logs()
                 if self._stopping is not None:
                     await self._stopping
+
+    def _tell_of_logs(self) -> None:
+        """What a reader must know of counts that come from logs."""
+        note = self._setting.progress.note
+        for trouble in self.observer.log_troubles():
+            note(f"r-{self._run.run_id}: {trouble}")
+        for name, lag in self.observer.lags().items():
+            if lag.unread:
+                note(
+                    f"r-{self._run.run_id}: {lag.unread / 1e6:.1f} MB of the log of {name} were "
+                    "not read in time, and what they say is not counted"
+                )
 
     def facts(self) -> dict[str, Any]:
         cohorts = stall_cohorts(self._record.stalls)

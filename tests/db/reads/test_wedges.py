@@ -155,6 +155,9 @@ def test_stillness_is_spans_cohorts_and_canaries_of_a_run(
             "stalls": 5,
             "stall_cohorts": [COHORT],
             "canaries": [canary],
+            "logs": {
+                "decode": {"most_behind_bytes": 9, "unread_bytes": 2, "rows_left_out": 0},
+            },
         },
     )
     _stored(
@@ -169,6 +172,7 @@ def test_stillness_is_spans_cohorts_and_canaries_of_a_run(
     assert (stillness.seconds, stillness.stalls, stillness.longest_pause_s) == (30.0, 5, 14.0)
     assert stillness.cohorts[0].session_indices == (0, 4)
     assert stillness.canaries[0].took_s == 7.0
+    assert (stillness.logs[0].service, stillness.logs[0].unread_bytes) == ("decode", 2)
 
 
 def test_a_run_in_which_nothing_stood_still_and_an_unknown_one_are_empty(
