@@ -1,20 +1,23 @@
 """`decisive try URL`: one stored run against a server that runs already, without any file."""
 
 import asyncio
+import os
 from typing import Annotated
 
-import httpx
 import typer
 
 from db.store import open_store
 from db.store_url import DEFAULT_STORE_URL
 from runner.campaign.file_shape import MAX_SEED
+from runner.campaign.stack_file import Endpoint
 from runner.cli.console import tell
 from runner.cli.opening import OpenedCampaign
 from runner.cli.options import JsonOption, StoreOption
 from runner.cli.run_command import run_and_report
 from runner.execute.server_address import base_url_of
 from runner.execute.trial import FoundServer, TrialRequest, find_server, trial_campaign
+from runner.stacks.service_connection import ServiceKeys, control_client
+from runner.stacks.service_launch import endpoint_launch
 
 _NEXT = (
     "every session is in the store: `decisive show try` prints the run again, `decisive up` shows "
@@ -39,6 +42,10 @@ def try_url(
     seed: Annotated[
         int | None, typer.Option(min=0, max=MAX_SEED, help="Of the dialogues; new each time.")
     ] = None,
+    api_key_env: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The environment variable with the server's API key."),
+    ] = None,
     store: StoreOption = DEFAULT_STORE_URL,
     as_json: JsonOption = False,
 ) -> None:
@@ -55,6 +62,7 @@ def try_url(
             max_tokens=max_tokens,
             # A seed makes a definition: the same trial twice would find its run done already.
             seed=seed if seed is not None else opened.clock.utc_us() % 1_000_000_007,
+            api_key_env=api_key_env,
         )
         campaign, stack = trial_campaign(request, asyncio.run(_find(request)))
         status = run_and_report(OpenedCampaign(campaign, stack), opened, as_json=as_json)
@@ -64,5 +72,8 @@ def try_url(
 
 
 async def _find(request: TrialRequest) -> FoundServer:
-    async with httpx.AsyncClient(trust_env=False) as http:
+    endpoint = endpoint_launch(Endpoint(request.base_url, "", request.api_key_env))
+    keys = ServiceKeys(os.environ)
+    keys.use([endpoint])
+    async with control_client(None, environment=os.environ, keys=keys) as http:
         return await find_server(request, http)

@@ -25,7 +25,10 @@ PROBE_DEADLINE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
-    """What `decisive try` was asked. `model` None: the first that the server lists."""
+    """What `decisive try` was asked. `model` None: the first that the server lists.
+
+    `api_key_env` names the environment variable with the key.
+    """
 
     base_url: str
     model: str | None
@@ -35,6 +38,7 @@ class TrialRequest:
     context_tokens: int
     max_tokens: int
     seed: int
+    api_key_env: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,8 @@ def trial_campaign(request: TrialRequest, found: FoundServer) -> tuple[Campaign,
         "base_url": request.base_url.rstrip("/"),
         "health": None,
     }
+    if request.api_key_env is not None:
+        service["api_key_env"] = request.api_key_env
     if found.reports_itself:
         service["server_info"] = "/server_info"
     if found.metrics_dialect is not None:

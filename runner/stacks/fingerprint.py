@@ -33,13 +33,19 @@ def client_facts() -> dict[str, Any]:
 
 
 def launch_facts(statements: Mapping[str, Statement]) -> dict[str, dict[str, Any]]:
-    """What is kept of a launch: the report of each service, and the machine of the client."""
-    reports = {
-        name: redacted(dict(said.server_info))
-        for name, said in statements.items()
-        if said.server_info is not None
-    }
-    return {**reports, "client": client_facts()}
+    """What is kept of a launch: what each service reports, and the machine of the client."""
+    reports = {name: service_facts(said) for name, said in statements.items()}
+    return {**{name: own for name, own in reports.items() if own}, "client": client_facts()}
+
+
+def service_facts(said: Statement) -> dict[str, Any]:
+    """Its report, and the names of its models; when these were made belongs to the moment."""
+    facts = redacted(dict(said.server_info)) if said.server_info is not None else {}
+    listed = said.models.get("data") if said.models is not None else None
+    if isinstance(listed, list):
+        names = [each.get("id") for each in listed if isinstance(each, Mapping)]
+        facts["models"] = sorted(str(name) for name in names)
+    return dict(facts)
 
 
 def redacted(report: Any, *, levels: int = MAX_LEVELS) -> Any:

@@ -73,8 +73,7 @@ def plan_launches(
     """
     settings = stack.launch_settings(levels)
     if settings.endpoint is not None:
-        definition = endpoint_definition(settings.endpoint)
-        return (ServiceLaunch(ENDPOINT, (), {}, definition.base_url, definition),)
+        return (endpoint_launch(settings.endpoint),)
     places = _Places(stack, ports, python)
     return tuple(
         _launch_of(name, stack, own.args, dict(own.env), places) for name, own in settings.services
@@ -108,6 +107,10 @@ def endpoint_definition(endpoint: Endpoint) -> ServiceDefinition:
         models=MODELS_PATH,
         api_key_env=endpoint.api_key_env,
     )
+
+
+def endpoint_launch(endpoint: Endpoint) -> ServiceLaunch:
+    return ServiceLaunch(ENDPOINT, (), {}, endpoint.url, endpoint_definition(endpoint))
 
 
 class _Places:
