@@ -74,8 +74,8 @@ class RunWatch:
         for name, lag in self.observer.lags().items():
             if lag.unread:
                 note(
-                    f"r-{self._run.run_id}: {lag.unread / 1e6:.1f} MB of the log of {name} were "
-                    "not read in time, and what they say is not counted"
+                    f"r-{self._run.run_id}: {lag.unread / 1e6:.1f} MB of the log of {name} had not "
+                    "been read 20 s after the last session"
                 )
 
     def facts(self) -> dict[str, Any]:
