@@ -77,13 +77,20 @@ def show_progress(board: Board, progress: Progress) -> None:
 
 
 def verdict_badges(verdicts: list[VerdictFacts]) -> str:
-    """One chip a hypothesis, in Markdown; an unjudged one is named too."""
+    """One chip a hypothesis, in Markdown; an unjudged one is named too.
+
+    What was written after the first run began says that it is exploratory.
+    """
     return " ".join(
-        headline_badge(verdict.headline, label=verdict.slug)
+        headline_badge(verdict.headline, label=_labelled(verdict))
         if verdict.headline
         else badge(f"{verdict.slug} not judged", colour="gray", icon=":material/help:")
         for verdict in verdicts
     )
+
+
+def _labelled(verdict: VerdictFacts) -> str:
+    return verdict.slug if verdict.is_registered else f"exploratory {verdict.slug}"
 
 
 def show_provenance(board: Board) -> None:
