@@ -29,8 +29,8 @@ from runner.testbed.causal_arms import (
 )
 from runner.testbed.closed_loop import ClosedLoop
 from runner.testbed.device_speed import measure_speed
-from runner.testbed.model import FusedModel, load_model
-from runner.testbed.provenance import provenance
+from runner.testbed.model import WEIGHTS_FOLDER, WEIGHTS_NAME, FusedModel, load_model
+from runner.testbed.provenance import provenance, sha256_of
 from runner.testbed.scripted_dialogues import draw_dialogues
 from runner.testbed.vocabulary import load_vocabulary
 
@@ -82,9 +82,17 @@ def _sum_of(loop: ClosedLoop, name: str) -> float:
     return sum(float(line.rsplit(" ", 1)[1]) for line in samples)
 
 
-def markdown(recorded: dict[str, Any]) -> str:
+def merged_cells(recordings: Sequence[dict[str, Any]]) -> list[Cell]:
+    """Cells of several recordings of one size; of a cell played twice, the later one."""
+    cells: dict[tuple[str, str, int], Cell] = {}
+    for recorded in recordings:
+        for cell in recorded["cells"]:
+            cells[cell["fault"], cell["control"], cell["seed"]] = cell
+    return [*cells.values()]
+
+
+def markdown(cells: Sequence[Cell]) -> str:
     """A row per fault, a column per control: corrupt of all, per seed; and what the audit saw."""
-    cells: list[Cell] = recorded["cells"]
     controls = list(dict.fromkeys(cell["control"] for cell in cells))
     faults = list(dict.fromkeys(cell["fault"] for cell in cells))
     head = ["fault", *controls, "first differ at", "races lost", "broken markup"]
@@ -152,11 +160,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--commit", help="of the code, where it lies in no repository")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="a JSON file a size goes there")
     parser.add_argument("--json", action="store_true", help="print the JSON, not the tables")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="only print this file's table")
+    parser.add_argument(
+        "--table", type=Path, nargs="+", metavar="FILE", help="only print the table of these files"
+    )
     parser.add_argument("--budget-s", type=float, default=float("inf"), help="stop in time")
     arguments = parser.parse_args(argv)
     if arguments.table is not None:
-        sys.stdout.write(markdown(json.loads(arguments.table.read_text(encoding="utf-8"))))
+        recordings = [json.loads(path.read_text(encoding="utf-8")) for path in arguments.table]
+        sys.stdout.write(markdown(merged_cells(recordings)))
         return 0
     if arguments.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: torch sees no CUDA device here")
@@ -169,17 +180,20 @@ def main(argv: Sequence[str]) -> int:
         recorded = provenance(
             command, device=arguments.device, seeds=arguments.seeds, commit=arguments.commit
         )
-        recorded |= {"size": name, "speed": speed, "is_complete": True, "cells": []}
+        weights = sha256_of(WEIGHTS_FOLDER / WEIGHTS_NAME)
+        recorded |= {"weights_sha256": weights, "size": name, "speed": speed}
+        recorded |= {"is_complete": False, "cells": []}
         for fault, control in arms(arguments.device, arguments.faults, arguments.controls):
             for seed in arguments.seeds:
                 if time.monotonic() > ends_s:
-                    recorded["is_complete"] = False
                     break
                 cell = play(model, SIZES[name], fault, control, seed=seed, device=arguments.device)
                 recorded["cells"].append(cell)
                 sys.stderr.write(f"{name}: {_sentence(cell)}\n")
+                _write(recorded, arguments.out, f"causal-{arguments.device}-{name}.json")
+        recorded["is_complete"] = time.monotonic() <= ends_s
         _write(recorded, arguments.out, f"causal-{arguments.device}-{name}.json")
-        text = json.dumps(recorded) + "\n" if arguments.json else markdown(recorded)
+        text = json.dumps(recorded) + "\n" if arguments.json else markdown(recorded["cells"])
         sys.stdout.write(text)
         sys.stdout.flush()
     return 0
