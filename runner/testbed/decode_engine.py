@@ -77,7 +77,7 @@ class DecodeEngine:
         options = self.options
         room_left = options.context_length - len(request.tokens)
         limit = min(request.max_new_tokens, options.max_output_tokens, room_left)
-        sequence = DecodeSequence(request, request.room, limit, peer)
+        sequence = DecodeSequence(request, request.room, limit, peer, submitted_s=self._clock())
         self._sequences[request.rid] = sequence
         self._prealloc.append(sequence)
 
@@ -209,6 +209,7 @@ class DecodeEngine:
             sequence = self._prealloc.popleft()
             slot = sequence.slot = self.instance.take_slot(owner=sequence.room)
             sequence.stage, sequence.granted_s = DecodeStage.TRANSFER, self._clock()
+            self._metrics.slot_found(sequence.granted_s - sequence.submitted_s)
             self._in_transfer[sequence.room] = sequence
             pages = self._prompt_pages(sequence)
             index_pages = pages[: max(0, len(pages) - self.options.state_pages_short)]

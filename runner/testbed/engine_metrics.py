@@ -16,6 +16,7 @@ from runner.testbed.metrics import Registry
 
 _CACHE_TYPE = "UnifiedRadixCache"
 _MB = 1e6
+_GIB = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,17 @@ class EngineMetrics:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
 
+    def started(self, *, context_length: int, weight_bytes: int, pool_bytes: int) -> None:
+        """What never changes."""
+        self.registry.set("context_len", context_length)
+        self.registry.set("weight_memory_usage_gb", weight_bytes / _GIB)
+        self.registry.set("kv_cache_memory_usage_gb", pool_bytes / _GIB)
+
     def queued(self, seconds: float) -> None:
         self.registry.observe("queue_time_seconds", seconds)
+
+    def slot_found(self, seconds: float) -> None:
+        self.registry.observe("kv_transfer_alloc_ms", seconds * 1e3)
 
     def bootstrapped(self, seconds: float) -> None:
         self.registry.observe("kv_transfer_bootstrap_ms", seconds * 1e3)
@@ -142,6 +152,9 @@ class EngineMetrics:
         registry.add("prompt_tokens_total", prompt)
         registry.add("generation_tokens_total", generated)
         registry.add("num_requests_total", is_streaming=str(stream))
+        registry.observe("prompt_tokens_histogram", prompt)
+        registry.observe("uncached_prompt_tokens_histogram", prompt - cached.total)
+        registry.observe("generation_tokens_histogram", generated)
         registry.add("cached_tokens_total", cached.device, cache_source="device")
         registry.add("cached_tokens_total", cached.host, cache_source="host")
         registry.add("cached_tokens_total", cached.total, cache_source="total")

@@ -27,7 +27,11 @@ def load_report(
     if "core" in wanted:
         row |= _core(value)
     if "disagg" in wanted:
-        row["disaggregation"] = _disaggregation(options, value)
+        row["disaggregation"] = {
+            **_disaggregation(options, value),
+            "kv_transfer_speed_gb_s": registry.last_observed("kv_transfer_speed_gb_s"),
+            "kv_transfer_latency_ms": registry.last_observed("kv_transfer_latency_ms"),
+        }
     if "queues" in wanted:
         row["queues"] = {
             "waiting": int(value("num_queue_reqs")),

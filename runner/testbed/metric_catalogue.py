@@ -65,6 +65,8 @@ ALWAYS: tuple[MetricFamily, ...] = (
             "cache_hit_rate": "Cached share of the last prefill batch; 0 after a decode report.",
             "is_cuda_graph": "Whether the last batch ran as a CUDA graph.",
             "kv_cache_memory_usage_gb": "Size of the device pool.",
+            "weight_memory_usage_gb": "Size of the weights.",
+            "graph_memory_usage_gb": "Size of the CUDA graphs.",
         },
     ),
     *_families(
@@ -77,6 +79,8 @@ ALWAYS: tuple[MetricFamily, ...] = (
             "num_transfer_failed_reqs_total": "Requests whose page transfer failed.",
             "num_prefill_retries_total": "Prefills tried again.",
             "num_retracted_requests_total": "Requests retracted.",
+            "num_retracted_input_tokens_total": "Prompt tokens of retracted requests.",
+            "num_retracted_output_tokens_total": "Generated tokens of retracted requests.",
             "cuda_graph_passes_total": "Forward passes, as CUDA graphs or not.",
         },
     ),
@@ -85,6 +89,7 @@ ALWAYS: tuple[MetricFamily, ...] = (
         Scope.SCHEDULER,
         {
             "queue_time_seconds": "From receipt of a request to its prefill.",
+            "kv_transfer_alloc_ms": "From receipt of a request to its decode slot.",
             "kv_transfer_bootstrap_ms": "From receipt of a request to decode's page indices.",
             "kv_transfer_latency_ms": "From the end of prefill to the pages' arrival.",
             "kv_transfer_speed_gb_s": "Bytes of a transfer by its latency.",
@@ -119,6 +124,9 @@ ALWAYS: tuple[MetricFamily, ...] = (
             "time_to_first_token_seconds": "From receipt of a request to its first token.",
             "inter_token_latency_seconds": "Between two tokens of an answer.",
             "e2e_request_latency_seconds": "From receipt of a request to its end.",
+            "prompt_tokens_histogram": "Prompt tokens of a finished request.",
+            "uncached_prompt_tokens_histogram": "Those of them that were not cached.",
+            "generation_tokens_histogram": "Generated tokens of a finished request.",
         },
     ),
     *_families("gauge", Scope.HTTP, {"http_requests_active": "HTTP requests being answered."}),
@@ -180,8 +188,14 @@ WITH_HICACHE: tuple[MetricFamily, ...] = (
     ),
 )
 
-# Counters that a reader differences, and so are there from the start: name -> label sets.
+# Zero from the start, name -> label sets: counters that a reader differences, and gauges of what
+# this stack never does.
 FROM_THE_START: dict[str, tuple[dict[str, str], ...]] = {
+    "num_grammar_queue_reqs": ({},),
+    "num_retracted_reqs": ({},),
+    "num_paused_reqs": ({},),
+    "is_cuda_graph": ({},),
+    "graph_memory_usage_gb": ({},),
     "realtime_tokens_total": tuple(
         {"mode": mode} for mode in ("prefill_compute", "prefill_cache", "decode")
     ),
@@ -199,6 +213,8 @@ FROM_THE_START: dict[str, tuple[dict[str, str], ...]] = {
     "num_bootstrap_failed_reqs_total": ({},),
     "num_prefill_retries_total": ({},),
     "num_retracted_requests_total": ({},),
+    "num_retracted_input_tokens_total": ({},),
+    "num_retracted_output_tokens_total": ({},),
     "num_aborted_requests_total": ({},),
     "load_back_tokens_total": ({"pool": "kv"}, {"pool": "indexer"}),
     "load_back_bytes_total": ({},),

@@ -7,24 +7,35 @@ gauge is refreshed the engines' decision.
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from runner.testbed.metric_catalogue import FROM_THE_START, MetricFamily, Scope
 
 Labels = tuple[tuple[str, str], ...]
-# One-two-five, from a millisecond to the longest timeout; what is not in seconds uses them too.
-BUCKETS = tuple(round(digit * 10.0**power, 3) for power in range(-3, 3) for digit in (1, 2, 5))
+# One-two-five, from a millisecond to the longest timeout and prompt, for seconds and tokens alike.
+BUCKETS = tuple(round(digit * 10.0**power, 3) for power in range(-3, 4) for digit in (1, 2, 5))
 
 
 @dataclass(slots=True)
 class _Samples:
-    """One family with all its label sets; a histogram's row ends with its count and its sum."""
+    """One family with all its label sets."""
 
     family: MetricFamily
     common: Labels
     values: dict[Labels, float] = field(default_factory=dict)
-    histograms: dict[Labels, list[float]] = field(default_factory=dict)
+    histograms: dict[Labels, _Histogram] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Histogram:
+    """`counts` has one entry a bucket, the last for what is above all of them."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
+    total: float = 0.0
+    last: float = 0.0
 
 
 class Registry:
@@ -65,17 +76,25 @@ class Registry:
         samples = self._samples[name]
         key = samples.common + tuple(labels.items())
         with self._lock:
-            row = samples.histograms.setdefault(key, [0.0] * (len(BUCKETS) + 2))
-            for index, bound in enumerate(BUCKETS):
-                row[index] += value <= bound
-            row[-2] += 1
-            row[-1] += value
+            histogram = samples.histograms.get(key)
+            if histogram is None:
+                histogram = samples.histograms[key] = _Histogram()
+            histogram.counts[bisect_left(BUCKETS, value)] += 1
+            histogram.total += value
+            histogram.last = value
 
     def value(self, name: str, **labels: str) -> float:
         """The current value of one sample; 0 if it was never written."""
         samples = self._samples[name]
         with self._lock:
             return samples.values.get(samples.common + tuple(labels.items()), 0.0)
+
+    def last_observed(self, name: str) -> float:
+        """The last value of a histogram without labels of its own; 0 if there was none."""
+        samples = self._samples[name]
+        with self._lock:
+            histogram = samples.histograms.get(samples.common)
+            return 0.0 if histogram is None else histogram.last
 
     def exposition(self) -> str:
         """Prometheus text format 0.0.4."""
@@ -91,12 +110,12 @@ def _lines(samples: _Samples) -> Iterator[str]:
     yield f"# TYPE {name} {samples.family.kind}"
     for labels, value in samples.values.items():
         yield f"{name}{_braces(labels)} {_number(value)}"
-    for labels, row in samples.histograms.items():
-        for bound, count in zip(BUCKETS, row, strict=False):
-            yield f"{name}_bucket{_braces((*labels, ('le', str(bound))))} {_number(count)}"
-        yield f"{name}_bucket{_braces((*labels, ('le', '+Inf')))} {_number(row[-2])}"
-        yield f"{name}_sum{_braces(labels)} {_number(row[-1])}"
-        yield f"{name}_count{_braces(labels)} {_number(row[-2])}"
+    for labels, histogram in samples.histograms.items():
+        bounds = (*map(str, BUCKETS), "+Inf")
+        for bound, count in zip(bounds, accumulate(histogram.counts), strict=True):
+            yield f"{name}_bucket{_braces((*labels, ('le', bound)))} {_number(count)}"
+        yield f"{name}_sum{_braces(labels)} {_number(histogram.total)}"
+        yield f"{name}_count{_braces(labels)} {_number(sum(histogram.counts))}"
 
 
 def _braces(labels: Labels) -> str:

@@ -82,6 +82,11 @@ class RunningServer:
             weight_bytes=model.n_bytes,
             startup_time_s=time.monotonic() - born_s,
         )
+        instruments.metrics.started(
+            context_length=options.context_length,
+            weight_bytes=model.n_bytes,
+            pool_bytes=self.role.pool.n_bytes,
+        )
         self._server: uvicorn.Server | None = None
 
     async def serve(self, listener: socket.socket, *, on_ready: Callable[[], None]) -> None:

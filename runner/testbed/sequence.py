@@ -63,6 +63,7 @@ class DecodeSequence:
     peer: PrefillPeer
     stage: DecodeStage = DecodeStage.PREALLOC
     slot: int | None = None
+    submitted_s: float = 0.0
     granted_s: float = 0.0
     output: list[int] = field(default_factory=list)
     cached: CachedTokens = field(default_factory=CachedTokens)

@@ -5,6 +5,7 @@ Byte counts are taken from the pools' tensors, not from the switches, so that th
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,6 +16,42 @@ from runner.testbed.kv_pool import PagePool
 from runner.testbed.launch_options import VERSION, LaunchOptions
 
 _GIB = 1024**3
+_ALWAYS: dict[str, Any] = {
+    "page_size": PAGE_TOKENS,
+    "kv_cache_dtype": "bfloat16",
+    "attention_backend": "torch",
+    "dsa_prefill_backend": "torch",
+    "dsa_decode_backend": "torch",
+    "dsa_topk_backend": "torch",
+    "hicache_size": 0,
+    "hicache_write_policy": "write_through",
+    "hicache_io_backend": "direct",
+    "hicache_mem_layout": "page_first",
+    "hicache_host_memory_mode": "cache",
+    "hicache_storage_backend": None,
+    "hicache_storage_prefetch_policy": None,
+    "disaggregation_transfer_backend": "shared_memory",
+    "disaggregation_ib_device": None,
+    "disaggregation_decode_enable_radix_cache": False,
+    "disaggregation_decode_enable_offload_kvcache": False,
+    "disable_radix_cache": False,
+    "radix_eviction_policy": "lru",
+    "schedule_policy": "fcfs",
+    "mem_fraction_static": None,
+    "chunked_prefill_size": -1,
+    "disable_overlap_schedule": True,
+    "disable_cuda_graph": True,
+    "cuda_graph_config": None,
+    "speculative_algorithm": None,
+    "reasoning_parser": None,
+    "watchdog_timeout": None,
+    "enable_metrics": True,
+    "enable_cache_report": True,
+    "tp_size": 1,
+    "dp_size": 1,
+    "ep_size": 1,
+    "enable_dp_attention": False,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +130,16 @@ def _model_path(options: LaunchOptions) -> str:
 
 def _resolved(options: LaunchOptions) -> dict[str, Any]:
     """The switches, and under SGLang's names what this server always has."""
+    switches = {name: _finite(value) for name, value in asdict(options).items()}
     return {
-        **asdict(options),
+        **_ALWAYS,
+        **switches,
         "version": VERSION,
         "model_path": _model_path(options),
-        "page_size": PAGE_TOKENS,
-        "kv_cache_dtype": "bfloat16",
-        "hicache_write_policy": "write_through",
-        "hicache_storage_backend": None,
-        "disable_radix_cache": False,
-        "radix_eviction_policy": "lru",
-        "disable_overlap_schedule": True,
-        "disable_cuda_graph": True,
-        "chunked_prefill_size": -1,
-        "speculative_algorithm": None,
-        "reasoning_parser": None,
-        "tp_size": 1,
-        "dp_size": 1,
-        "ep_size": 1,
-        "enable_dp_attention": False,
+        "hicache_ratio": options.host_pages / options.pages,
     }
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity; what never ends has no number."""
+    return None if value in (math.inf, -math.inf) else value
