@@ -107,3 +107,50 @@ def test_the_same_seed_gives_the_same_run() -> None:
 
     assert first.wrong_outputs == second.wrong_outputs
     assert first.steps == second.steps
+
+
+FEW_SLOTS = replace(
+    BROKEN,
+    host_index_bytes="dtype",
+    max_running_requests=8,
+    slow_transfer_every=8,
+    slow_transfer_s=0.3,
+    disaggregation_waiting_timeout=0.15,
+)
+
+
+@pytest.mark.parametrize(("release", "is_corrupt"), [("immediate", True), ("deferred", False)])
+def test_pages_freed_while_they_are_written_corrupt_others_than_those_given_up(
+    release: str, is_corrupt: bool
+) -> None:
+    tally = play(replace(FEW_SLOTS, decode_kv_release=release), n=24)
+
+    assert tally.outcomes["error"] > 0
+    assert (tally.outcomes["corrupt"] > 0) is is_corrupt
+    assert (tally.audit["late_page_writes"] > 0) is is_corrupt
+    assert (tally.audit["differing_index_pages_decode"] > 0) is is_corrupt
+
+
+def test_a_host_mirror_without_index_keys_corrupts_sessions() -> None:
+    tally = play(replace(BROKEN, host_index_bytes="none"), n=24)
+
+    assert tally.outcomes["corrupt"] > 0
+    assert tally.audit["differing_index_pages_host"] > 0
+
+
+@pytest.mark.parametrize(("every", "is_starved"), [(4, True), (None, False)])
+def test_a_leak_of_decode_slots_starves_those_that_come_later(
+    every: int | None, is_starved: bool
+) -> None:
+    options = replace(
+        BROKEN, host_index_bytes="dtype", max_running_requests=6, leak_slot_every=every
+    )
+    loop = ClosedLoop(
+        MODEL, options, concurrency=8, dialogues=draw_dialogues(10, seed=0), patience_s=2.0
+    )
+
+    tally = loop.run()
+
+    assert (tally.outcomes["error"] > 0) is is_starved
+    assert (loop.engine.decode.instance.free_slots < 6) is is_starved
+    assert tally.outcomes["corrupt"] == 0
