@@ -118,9 +118,10 @@ def advice_at_look(
         if wedges != 0 or limit > rule.p_max:
             return None
     found = "lower" if lower <= rule.alpha_to_stop else "higher"
+    runs = max(look.runs for look in TWO_LOOKS if look.runs <= min(len(after), len(before)))
     return StopAdvice(
         StopReason.PLANNED_LOOK,
-        f"Stopped at the look planned after {counted_text(TWO_LOOKS[0].runs, 'run')} an arm: "
+        f"Stopped at the look planned after {counted_text(runs, 'run')} an arm: "
         f"corruption is {found} than in the arm compared with.",
         "The rates stay as uncertain as these runs leave them.",
     )

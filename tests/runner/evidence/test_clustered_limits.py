@@ -7,7 +7,7 @@ from runner.evidence.clustered_limits import (
     clustered_upper_limit,
     probability_at_least,
 )
-from runner.evidence.proportion_limits import exact_upper_limit, zero_upper_limit
+from runner.evidence.proportion_limits import exact_lower_limit, exact_upper_limit, zero_upper_limit
 from runner.evidence.rates import Rate
 
 runs = st.lists(st.integers(1, 60), min_size=1, max_size=3)
@@ -30,7 +30,9 @@ def test_silence_that_two_clean_runs_bear_is_as_published() -> None:
 def test_without_correlation_the_runs_do_not_matter(sizes: list[int], data: st.DataObject) -> None:
     k = data.draw(st.integers(0, sum(sizes)))
 
-    assert clustered_upper_limit(k, sizes, rho=0.0) == exact_upper_limit(Rate(k, sum(sizes)))
+    rate = Rate(k, sum(sizes))
+    assert clustered_upper_limit(k, sizes, rho=0.0) == exact_upper_limit(rate)
+    assert clustered_lower_limit(k, sizes, rho=0.0) == exact_lower_limit(rate)
 
 
 @settings(deadline=None, max_examples=40)

@@ -62,3 +62,10 @@ def test_runs_without_a_wedge_leave_much_room_for_wedges() -> None:
     limits = [round(wedge_rate_limit(runs), 2) for runs in (0, 1, 2, 3, 5, 10, 20)]
 
     assert limits == [1.0, 0.95, 0.78, 0.63, 0.45, 0.26, 0.14]
+
+
+def test_independent_clean_sessions_multiply() -> None:
+    e_value = elimination_e_value(clean(40, 19), p_max=0.05, rho=0.0)
+
+    assert e_value == pytest.approx(0.95**-59) == pytest.approx(20.62, abs=5e-3)
+    assert elimination_e_value([], p_max=0.05, rho=0.05) == 1.0

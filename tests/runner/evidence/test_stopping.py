@@ -210,3 +210,24 @@ def test_one_corrupt_session_ends_a_run_only_where_it_answers_the_hypothesis() -
     assert not ends_at_first_corrupt(none, LOOKS)
     assert not ends_at_first_corrupt(none, replace(rule, claim=ClaimKind.REDUCE))
     assert not ends_at_first_corrupt(none, replace(rule, background=0.01))
+
+
+def test_the_look_that_answered_is_the_one_that_is_told() -> None:
+    fewer = [LaunchCounts(76, 4, 0), LaunchCounts(70, 10, 0), LaunchCounts(78, 2, 0)]
+    more = [*OFTEN, LaunchCounts(64, 16, 0), LaunchCounts(65, 15, 0)]
+
+    assert "after 2 runs an arm" in look_advice([CLEAN] * 2, OFTEN)
+    assert look_advice(fewer[:2], more[:2], criterion_failed=True) == ""
+    assert look_advice(fewer, more[:3], criterion_failed=True) == ""
+    assert "after 4 runs an arm" in look_advice(
+        [*fewer, LaunchCounts(77, 3, 0)], more, criterion_failed=True
+    )
+
+
+def test_no_silence_is_benign_when_a_look_might_stop_the_runs() -> None:
+    frequent = [LaunchCounts(40, 40, 0), LaunchCounts(41, 39, 0)]
+    silent = [CLEAN, LaunchCounts(78, 0, 2)]
+
+    # At their worst two of 160 leave 5.6 %; as the baseline has it, it would be 4 %.
+    assert look_advice(silent, frequent) == ""
+    assert look_advice(silent, frequent, rule=replace(LOOKS, p_max=0.06)) != ""

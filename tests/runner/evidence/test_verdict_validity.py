@@ -38,14 +38,14 @@ def missing(
     *,
     ending: Ending = Ending.FIXED,
     ended_by_rule: bool = False,
-    criterion_failed: bool = False,
+    **criterion: bool,
 ) -> list[str]:
     found = missing_runs(
         after,
         before,
         setting=ComparisonSetting(ended_by_rule=ended_by_rule),
         rule=DecisionRule(ending=ending),
-        criterion_failed=criterion_failed,
+        **criterion,
     )
     assert all(doubt.code is ReasonCode.RUNS_MISSING for doubt in found)
     return [doubt.text for doubt in found]
@@ -135,6 +135,9 @@ def test_a_planned_look_excuses_what_is_missing_only_where_it_answered() -> None
 
     assert missing(clean, faulty, **look) == []  # type: ignore[arg-type]
     assert len(missing(alike, faulty, **look, criterion_failed=True)) == 2  # type: ignore[arg-type]
+    few = arm_of([(79, 1, 0), (78, 2, 0)], blocks=4)
+    assert len(missing(few, faulty, **look)) == 2  # type: ignore[arg-type]
+    assert missing(few, faulty, **look, criterion_failed=True) == []  # type: ignore[arg-type]
     not_counted = replace(clean, runs=tuple(replace(r, wedges=None) for r in clean.runs))
     assert len(missing(not_counted, faulty, **look)) == 2  # type: ignore[arg-type]
 
