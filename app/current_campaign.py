@@ -18,7 +18,6 @@ from app.links import (
     VerdictsPlace,
     read_place,
 )
-from db.vocabulary import RunState
 
 _LAST = "campaign looked at last"
 
@@ -46,7 +45,7 @@ def current_campaign(parameters: Mapping[str, str]) -> int | None:
     """The campaign to show: named, or looked at last, or in work, or the newest; None: none yet."""
     named = named_campaign(parameters)
     if named is None:
-        named = _looked_at_last() or _in_work() or _newest()
+        named = _looked_at_last() or reads_cache.campaign_in_work() or _newest()
     if named is not None:
         st.session_state[_LAST] = named
     return named
@@ -54,15 +53,10 @@ def current_campaign(parameters: Mapping[str, str]) -> int | None:
 
 def _looked_at_last() -> int | None:
     last = st.session_state.get(_LAST)
-    known = {campaign.id for campaign in reads_cache.overview().campaigns}
+    known = {campaign.id for campaign in reads_cache.campaign_list()}
     return last if isinstance(last, int) and last in known else None
 
 
-def _in_work() -> int | None:
-    active = [run for run in reads_cache.overview().runs if RunState(run.state).is_active]
-    return max(active, key=lambda run: run.last_moved_at_us).campaign_id if active else None
-
-
 def _newest() -> int | None:
-    campaigns = reads_cache.overview().campaigns
+    campaigns = reads_cache.campaign_list()
     return campaigns[0].id if campaigns else None

@@ -4,7 +4,7 @@ Caches are shared by all viewers and live for a second, so that many pages that 
 Every key carries the identity of the store: a replaced file is never answered from memory.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
@@ -19,9 +19,9 @@ from app.errors import NoStoreError, UnreadableStoreError
 from app.settings import read_settings
 from db.errors import StoreError, StoreMissingError
 from db.identifiers import IdKind
-from db.reads import campaigns, observations, sessions, work
+from db.reads import campaigns, observations, runs, sessions, work
 from db.reads import earlier_runs as earlier
-from db.reads.campaigns import JudgementFacts, NoteFacts
+from db.reads.campaigns import CampaignFacts, JudgementFacts, NoteFacts
 from db.reads.earlier_runs import EarlierRun
 from db.reads.observations import LogEventFacts
 from db.reads.runs import RunCounts
@@ -54,6 +54,20 @@ class StoreKey(NamedTuple):
 
 def overview() -> records.Overview:
     return _read(records.read_overview)
+
+
+def campaign_list() -> list[CampaignFacts]:
+    """Newest first, without their runs."""
+    return _read(campaigns.campaigns)
+
+
+def campaign_in_work() -> int | None:
+    return _read(runs.campaign_in_work)
+
+
+def movement(campaign_id: int) -> Hashable:
+    """Changes whenever a run or a verdict of the campaign does."""
+    return _read(records.read_movement, campaign_id)
 
 
 def board(campaign_id: int) -> records.Board:
@@ -311,7 +325,9 @@ def _opened(key: StoreKey) -> Store:
     return open_store_read_only(key.url)
 
 
-@st.cache_data(
+# Answers are handed out as they are, for copying those about thousands of runs takes longer than
+# reading them: no page changes what it was given.
+@st.cache_resource(
     ttl=_LIVES_S, max_entries=200, show_spinner=False, hash_funcs={FunctionType: _name_of}
 )
 def _remembered(

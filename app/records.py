@@ -124,6 +124,12 @@ def read_notes(connection: Connection, campaign_id: int) -> list[NoteFacts]:
     return campaigns.notes(connection, campaign_id)
 
 
+def read_movement(connection: Connection, campaign_id: int) -> tuple[object, ...]:
+    """Changes whenever a run, its sessions, or a verdict of the campaign does."""
+    decided = (each.decided_at_us for each in campaigns.verdicts(connection, [campaign_id]))
+    return (*runs.movement(connection, campaign_id), *decided)
+
+
 def read_work(connection: Connection) -> Work:
     return Work(
         workers=work.workers(connection),

@@ -9,7 +9,12 @@ from app.current_campaign import current_campaign
 from app.fairness import judge_fairness
 from app.links import ComparePlace, read_place
 from app.widgets.campaign_head import show_provenance
-from app.widgets.compare_evidence import show_counts, show_curves, show_pairs
+from app.widgets.compare_evidence import (
+    show_counts,
+    show_curves,
+    show_log_patterns,
+    show_pairs,
+)
 from app.widgets.compare_parts import (
     Compared,
     default_pair,
@@ -65,4 +70,5 @@ with left:
     show_curves(a, b)
 with right:
     show_pairs(a, b)
+    show_log_patterns(a, b)
 show_provenance(board)

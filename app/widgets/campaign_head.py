@@ -43,9 +43,7 @@ def progress_now(campaign_id: int, runs: Sequence[RunCounts]) -> Progress:
 
 def campaign_token(campaign_id: int) -> Hashable:
     """Changes whenever anything that a page about this campaign shows has changed."""
-    board = reads_cache.board(campaign_id)
-    runs = tuple((run.id, run.state, run.n_ended) for run in board.runs)
-    return runs, tuple(verdict.decided_at_us for verdict in board.verdicts)
+    return reads_cache.movement(campaign_id)
 
 
 def show_progress(board: Board, progress: Progress) -> None:

@@ -7,7 +7,8 @@ from app import reads_cache
 from app.fairness import Side
 from app.figures.rate_pairs import RatePoint, RateRow, rate_pairs
 from app.figures.timeline import run_timeline
-from app.links import RunPlace, SessionPlace, address_of
+from app.links import LogsPlace, RunPlace, SessionPlace, address_of
+from app.log_patterns import pattern_rows
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
 from app.pairing import both_gave_evidence, crosstab, flips, with_classes
@@ -46,6 +47,23 @@ def show_counts(a: Side, b: Side) -> None:
         ]
         table = pd.DataFrame(rows, columns=["", "A", "B"])
         st.table(table, border="horizontal", hide_index=True)
+
+
+def show_log_patterns(a: Compared, b: Compared) -> None:
+    """Which kinds of log event one side has more of; both logs are one click away."""
+    rows = pattern_rows(
+        reads_cache.log_event_counts(a.run.id), reads_cache.log_event_counts(b.run.id)
+    )
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### Log events that differ")
+        if not rows:
+            st.caption("Every kind of event is as frequent in A as in B.")
+        else:
+            st.dataframe(pd.DataFrame(rows), hide_index=True, row_height=28, alt="Log events")
+        with st.container(horizontal=True, gap="small"):
+            for side in (a, b):
+                place = LogsPlace(run=side.run.id)
+                link_to(place, f"Log of {side.letter}", icon=":material/subject:")
 
 
 def show_curves(a: Compared, b: Compared) -> None:

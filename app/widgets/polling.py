@@ -17,9 +17,12 @@ IDLE_S = 10.0
 def redraw_on_change(token: Callable[[], Hashable], *, every_s: float) -> None:
     """Draw the page again as soon as `token` differs from what it is now."""
     seen = _ask(token)
+    is_first = [True]  # the fragment runs once with the page that draws it
 
     def look() -> None:
-        if _ask(token) != seen:
+        if is_first:
+            is_first.clear()
+        elif _ask(token) != seen:
             st.rerun()
 
     st.fragment(look, run_every=every_s)()

@@ -34,7 +34,7 @@ def show_sidebar() -> None:
 
 
 def _show_picker() -> None:
-    campaigns = {campaign.id: campaign for campaign in reads_cache.overview().campaigns}
+    campaigns = {campaign.id: campaign for campaign in reads_cache.campaign_list()}
     current = current_campaign(st.query_params.to_dict())
     if not campaigns or current is None:
         return

@@ -7,7 +7,7 @@ shows: verification, exposure, the client's own health.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Integer, func, select
 
 from db.reads.relations import (
     FINGERPRINT,
@@ -18,6 +18,7 @@ from db.reads.relations import (
     value_or_none,
     values,
 )
+from db.run_states import ACTIVE_STATES
 from db.tables import Json, JsonList
 from db.vocabulary import Outcome, RunState
 
@@ -116,6 +117,32 @@ def runs(connection: Connection, campaign_ids: Sequence[int]) -> list[RunCounts]
         .order_by(RUN.c.campaign_id, RUN.c.block, RUN.c.position, RUN.c.attempt)
     )
     return values(RunCounts, connection.execute(statement))
+
+
+def movement(connection: Connection, campaign_id: int) -> tuple[int | None, ...]:
+    """Changes whenever a run of the campaign is planned, moves, or ends a session; cheap to ask."""
+    active = [state for state in RunState if state.is_active]
+    statement = select(
+        func.count(),
+        func.sum(RUN.c.n_ended),
+        func.sum(RUN.c.state.in_(active).cast(Integer)),
+        func.sum((RUN.c.state == RunState.PLANNED).cast(Integer)),
+        func.max(RUN.c.started_at_us),
+        func.max(RUN.c.driving_at_us),
+        func.max(RUN.c.ended_at_us),
+    ).where(RUN.c.campaign_id == campaign_id)
+    return tuple(connection.execute(statement).one())
+
+
+def campaign_in_work(connection: Connection) -> int | None:
+    """The campaign of the run that was begun last among those in work; None where none is."""
+    statement = (
+        select(RUN.c.campaign_id)
+        .where(RUN.c.state.in_(ACTIVE_STATES))
+        .order_by(RUN.c.started_at_us.desc())
+        .limit(1)
+    )
+    return connection.execute(statement).scalar_one_or_none()
 
 
 def run(connection: Connection, run_id: int) -> RunCounts | None:

@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app import reads_cache
 from app.launch import MAIN_SCRIPT
 from app.settings import CONFIGS_VARIABLE, STORE_VARIABLE
 from tests.bench.large_store import Size, fill_store
@@ -89,7 +89,7 @@ def _measure(store: Path, page: Page) -> Took:
     os.environ[STORE_VARIABLE] = f"sqlite:///{store}"
     first, again = [], []
     for _ in range(TIMES):
-        st.cache_data.clear()
+        reads_cache.forget_answers()
         opened = AppTest.from_file(str(MAIN_SCRIPT), default_timeout=120)
         for name, value in page.parameters.items():
             opened.query_params[name] = value

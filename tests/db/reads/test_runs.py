@@ -3,10 +3,18 @@
 from sqlalchemy import Connection
 
 from db.reads import runs
+from db.runs import begin_run
 from db.store import Store
 from db.tables import FingerprintRow, LaunchRow, WedgeRow
 from db.vocabulary import Outcome, RunState
-from tests.db.factories import SECOND_US, START_US, stored_campaign, stored_id, stored_run
+from tests.db.factories import (
+    SECOND_US,
+    START_US,
+    stored_campaign,
+    stored_id,
+    stored_run,
+    stored_session,
+)
 
 
 def test_runs_carry_their_counters_zeros_included(store: Store, connection: Connection) -> None:
@@ -120,3 +128,36 @@ def _launch(store: Store, campaign_id: int) -> int:
     with store.write() as session:
         session.add(row)
     return stored_id(row)
+
+
+def test_movement_changes_when_a_run_moves_and_when_a_session_ends(store: Store) -> None:
+    stored = stored_campaign(store)
+    run = stored_run(store, stored.arms[0], state=RunState.PLANNED)
+    seen = [_movement(store)]
+
+    begin_run(store, stored_id(run), worker="w-1")
+    seen.append(_movement(store))
+    stored_session(store, run)
+    seen.append(_movement(store))
+
+    assert len(set(seen)) == 3
+
+
+def test_the_campaign_in_work_is_that_of_the_run_begun_last(store: Store) -> None:
+    idle, busy = stored_campaign(store, name="idle"), stored_campaign(store, name="busy")
+    stored_run(store, idle.arms[0])
+    before = _in_work(store)
+    stored_run(store, busy.arms[0], state=RunState.DRIVING)
+
+    assert before is None
+    assert _in_work(store) == busy.campaign.id
+
+
+def _movement(store: Store) -> tuple[int | None, ...]:
+    with store.session() as session:
+        return runs.movement(session.connection(), 1)
+
+
+def _in_work(store: Store) -> int | None:
+    with store.session() as session:
+        return runs.campaign_in_work(session.connection())
