@@ -65,6 +65,15 @@ FAULTS = {
     "stall_20": Fault(("--stall-transfer-after", "20"), wedges=1),
     "stall_60": Fault(("--stall-transfer-after", "60"), wedges=1),
     "stall_60_split": Fault(("--split", "--stall-transfer-after", "60"), wedges=1),
+    "scheduler_stalls": Fault(("--stall-scheduler-after-steps", "200"), wedges=1),
+    "scheduler_rests_25s": Fault(
+        ("--stall-scheduler-after-steps", "200", "--stall-scheduler-s", "25"), wedges=1
+    ),
+    "scheduler_rests_5s": Fault(
+        ("--stall-scheduler-after-steps", "200", "--stall-scheduler-s", "5"),
+    ),
+    "slots_leak": Fault(("--leak-slot-every", "3", "--max-running-requests", "16"), wedges=1),
+    "dies": Fault(("--die-after-steps", "200")),
     "frozen": Fault(sends=signal.SIGSTOP, wedges=1),
     "frozen_25s": Fault(sends=signal.SIGSTOP, for_s=25.0, wedges=1),
     "decode_frozen": Fault(("--split",), sends=signal.SIGSTOP, only="decode", wedges=1),
@@ -135,18 +144,26 @@ def plans(blocks: int) -> tuple[Plan, ...]:
     return (
         Plan(
             name="stalls",
-            faults=("stall_20", "stall_60", "stall_60_split", "frozen", "decode_frozen"),
+            faults=(
+                "stall_20",
+                "stall_60",
+                "stall_60_split",
+                "scheduler_stalls",
+                "slots_leak",
+                "frozen",
+                "decode_frozen",
+            ),
             blocks=blocks,
         ),
         Plan(
             name="ends",
-            faults=("frozen_25s", "prefill_frozen", "killed"),
+            faults=("frozen_25s", "scheduler_rests_25s", "prefill_frozen", "killed", "dies"),
             blocks=max(1, blocks - 1),
             on_wedge="record",
         ),
         Plan(
             name="sound",
-            faults=("sound", "sound_split", "pause_5s", "slow_transfers"),
+            faults=("sound", "sound_split", "pause_5s", "scheduler_rests_5s", "slow_transfers"),
             blocks=max(1, blocks // 2),
         ),
         Plan(name="sound-load", faults=("sound",), concurrency="1, 80", sessions=80),
