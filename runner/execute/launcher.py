@@ -193,7 +193,12 @@ class Launcher:
         return self._said
 
     async def note_fingerprints(self, launched: LaunchedStack) -> None:
-        """Keeps with the launch what the services last said, and what they run on."""
+        """Keeps with the launch what the services last said, and what they run on.
+
+        Their start is over: its log is not read on.
+        """
+        for log in launched.running.start_logs.values():
+            log.close()
         machines = await asyncio.to_thread(machine_facts, launched.running.launches, self._machine)
         for name, facts in {**launch_facts(self._said), **machines}.items():
             await off_loop(

@@ -48,7 +48,7 @@ class JournalFollower(CommandFollower):
             self._cursor = found[-1].decode("ascii", errors="replace")
 
     def read_new(self, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
-        if not self._has_sought:
+        if not self._has_sought and not self._is_closed:
             self.seek_end()
         said = super().read_new(limit_bytes)
         if said:

@@ -125,8 +125,12 @@ def _stop_all(running: RunningStack) -> None:
 
 
 def _log_tail(running: RunningStack, service: str) -> str:
-    path = running.log_path(service)
-    if path is None or not path.exists():
+    path, log = running.log_path(service), running.start_logs.get(service)
+    if path is not None and path.exists():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        lines, where = text.splitlines()[-_LOG_TAIL_LINES:], f" {path}"
+    elif log is not None:
+        lines, where = log.tail(_LOG_TAIL_LINES), ""
+    else:
         return ""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL_LINES:]
-    return f"\nthe end of its log {path}:\n" + "\n".join(lines) if lines else ""
+    return f"\nthe end of its log{where}:\n" + "\n".join(lines) if lines else ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from runner.campaign.campaign import Levels, RestartPolicy
 from runner.campaign.level_effect import ProofSource
 from runner.campaign.stack_file import Command, Stack
+from runner.campaign.stack_shape import LogSource
 from runner.control.gpu_memory import GpuMemory
 from runner.control.host import Host
 from runner.control.machine import Machine, RunningService, run_well
@@ -132,11 +133,15 @@ class StackControl:
         levels: Levels,
         held: Mapping[str, RunningService],
     ) -> dict[str, StartLog]:
-        """Of the services whose log is to prove something, from before they begin."""
+        """Of the services whose log is to prove something or not to be read later on, from before
+        they begin.
+        """
         logs: dict[str, StartLog] = {}
         for launch in launches:
             checks = checks_of(self.stack, levels, launch.name, launch.definition)
-            if launch.name in held and any(c.wanted.source is ProofSource.LOG for c in checks):
+            is_passing = launch.definition.log in (LogSource.JOURNAL, LogSource.COMMAND)
+            is_asked = any(check.wanted.source is ProofSource.LOG for check in checks)
+            if launch.name in held and (is_passing or is_asked):
                 path = held[launch.name].log_path
                 source = log_source_of(launch, path, from_end=False)
                 if isinstance(source, JournalFollower):

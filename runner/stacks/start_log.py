@@ -38,7 +38,12 @@ class StartLog:
                 return text
             await asyncio.sleep(_POLL_S)
 
+    def tail(self, lines: int) -> list[str]:
+        """The last lines so far, as they are told where a start fails."""
+        return self._text().splitlines()[-lines:]
+
     def close(self) -> None:
+        """What was read stays; nothing more is."""
         self._source.close()
 
     def _text(self) -> str:
