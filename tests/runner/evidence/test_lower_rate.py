@@ -7,7 +7,7 @@ from scipy.stats import boschloo_exact, fisher_exact, ttest_ind
 
 from runner.evidence.boschloo import Counted, boschloo_less
 from runner.evidence.lower_rate import LowerRateMethod, lower_rate
-from runner.evidence.run_rate_test import Cluster, arcsine_rate, run_rate_less
+from runner.evidence.run_rate_test import Cluster, arcsine_rate, run_rate_less, run_rates_vary
 
 AFTER = [Cluster(3, 80), Cluster(2, 80), Cluster(4, 80)]
 BEFORE = [Cluster(12, 80), Cluster(14, 80), Cluster(11, 80)]
@@ -103,3 +103,32 @@ def test_six_runs_that_differ_by_one_session_are_told_apart_by_their_rates_alone
     assert lower_rate(first, second, rho=0.02).p == pytest.approx(
         ttest_ind(*scaled, alternative="less").pvalue
     )
+
+
+def test_the_scaled_rate_is_that_of_anscombe() -> None:
+    # asin(sqrt(0.375 / 80.75)) and asin(sqrt(12.375 / 80.75)) as math.asin and math.sqrt give them
+    assert arcsine_rate(0, 80) == pytest.approx(0.0681995, abs=1e-6)
+    assert arcsine_rate(12, 80) == pytest.approx(0.4022313, abs=1e-6)
+
+
+def test_runs_vary_where_those_of_either_arm_do() -> None:
+    alike, unlike = [Cluster(1, 80)] * 3, [Cluster(1, 80), Cluster(1, 80), Cluster(2, 80)]
+
+    assert not run_rates_vary(alike, [Cluster(9, 80)] * 3)
+    assert run_rates_vary(alike, unlike) and run_rates_vary(unlike, alike)
+
+
+def test_runs_that_are_all_alike_leave_the_order_of_their_rates() -> None:
+    low, high = [Cluster(1, 80)] * 2, [Cluster(9, 80)] * 2
+
+    p_values = [run_rate_less(*arms) for arms in ((low, high), (high, low), (low, low))]
+
+    assert p_values == [0.0, 1.0, 0.5]
+
+
+def test_a_run_of_one_session_is_a_run_and_one_of_none_is_not() -> None:
+    after, before = [Cluster(0, 1), Cluster(0, 80)], [Cluster(12, 80), Cluster(14, 80)]
+
+    assert lower_rate(after, before, rho=0.02).method is LowerRateMethod.SESSIONS_AND_RUNS
+    none = [Cluster(0, 0), *after[1:]]
+    assert lower_rate(none, before, rho=0.02).method is LowerRateMethod.CORRELATED_SESSIONS

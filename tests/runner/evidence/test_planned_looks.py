@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 
 from runner.evidence.lower_rate import lower_rate
-from runner.evidence.planned_looks import TWO_LOOKS, Look, looks_taken
+from runner.evidence.planned_looks import TWO_LOOKS, Look, looks_p, looks_taken
 from runner.evidence.run_rate_test import Cluster
 
 CLEAN, FAULTY = Cluster(0, 80), Cluster(12, 80)
@@ -44,3 +45,18 @@ def test_both_looks_together_keep_the_level() -> None:
         found += any(result.is_lower for result in looks_taken(first, second, rho=0.02))
 
     assert found / 150 <= 0.08  # 0.021 to 0.044 in long simulations; three standard errors more
+
+
+def test_two_looks_share_alpha_as_published() -> None:
+    assert [(look.runs, look.alpha) for look in TWO_LOOKS] == [(2, 0.02), (4, 0.03)]
+
+
+def test_one_p_value_for_both_looks_weighs_each_by_its_share() -> None:
+    first, second = [Cluster(8, 80)] * 3 + [Cluster(7, 80)], [Cluster(12, 80), Cluster(14, 80)] * 2
+    early, late = (lower_rate(first[:n], second[:n], rho=0.02).p for n in (2, 4))
+
+    assert looks_p(first[:2], second[:2], rho=0.02) == pytest.approx(min(1.0, early * 2.5))
+    assert looks_p(first, second, rho=0.02) == pytest.approx(min(early * 2.5, late * 5 / 3))
+    assert late * 5 / 3 < early * 2.5 < 1
+    assert looks_p(first[:1], second, rho=0.02) == 1.0
+    assert looks_p(second, first, rho=0.02) == 1.0

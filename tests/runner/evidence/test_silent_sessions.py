@@ -10,6 +10,7 @@ from runner.evidence.silent_sessions import (
     silent_sessions_borne,
     upper_limits,
 )
+from tests.runner.evidence.table_oracles import correlated_upper
 
 launches = st.lists(
     st.builds(LaunchCounts, st.integers(0, 40), st.integers(0, 10), st.integers(0, 20)).filter(
@@ -97,3 +98,46 @@ def test_two_clean_runs_bear_eight_benign_silences_and_one_of_unknown_cause() ->
     assert silent_sessions_borne([80, 80], p_max=0.05, rho=0.02, baseline_rate=0.15) == 8
     assert silent_sessions_borne([80, 80], p_max=0.05, rho=0.02) == 1
     assert silent_sessions_borne([80], p_max=0.05, rho=0.05) is None
+
+
+@pytest.mark.parametrize("sessions", [59, 60, 62, 65, 80, 100, 160])
+def test_benign_silence_is_borne_until_the_jump_to_the_baseline_passes_the_limit(
+    sessions: int,
+) -> None:
+    def limit(silent: int) -> float:
+        evidence = sessions - silent
+        return (evidence * (1 - 0.05 ** (1 / evidence)) + silent * 0.15) / sessions
+
+    most = silent_sessions_borne([sessions], p_max=0.05, rho=0.0, baseline_rate=0.15, tolerated=0.5)
+
+    assert most == max(e for e in range(sessions // 2) if limit(e) <= 0.05)
+    assert silent_sessions_borne([58], p_max=0.05, rho=0.0, baseline_rate=0.15) is None
+
+
+def test_benign_silence_is_spread_evenly_over_correlated_runs() -> None:
+    """As few evidence sessions are left in each run as the spread allows, by another law."""
+    sizes, baseline = [40, 80], 0.3
+
+    def limit(silent: int) -> float:
+        left = [40 - (silent + 1) // 2, 80 - silent // 2]
+        evidence = correlated_upper(0, left, 0.02)
+        return ((120 - silent) * evidence + silent * baseline) / 120
+
+    right = max(e for e in range(20) if limit(e) <= 0.08)
+    most = silent_sessions_borne(sizes, p_max=0.08, rho=0.02, baseline_rate=baseline, tolerated=0.5)
+
+    assert most == right > 1
+    at_edge = limit(3)
+    for shift, borne in ((1e-9, 3), (-1e-9, 2)):
+        most = silent_sessions_borne(
+            sizes, p_max=at_edge + shift, rho=0.02, baseline_rate=baseline, tolerated=0.5
+        )
+        assert most == borne
+
+
+def test_the_tolerated_share_is_a_twentieth_and_includes_its_edge() -> None:
+    ample = {"p_max": 0.9, "rho": 0.0, "baseline_rate": 0.1}
+
+    assert silent_sessions_borne([160], **ample) == 8
+    assert silent_sessions_borne([159], **ample) == 7
+    assert silent_sessions_borne([100], **ample, tolerated=0.29) == 29
