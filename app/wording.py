@@ -32,6 +32,7 @@ _FLAG_WORDS: dict[str, str] = {
     RunFlag.RECORD_CAPPED: "a record was cut at its limit",
     RunFlag.ENDED_AT_WEDGE: "it was ended at a wedge",
     RunFlag.FOREIGN_TRAFFIC: "others used the server meanwhile",
+    RunFlag.ARRIVALS_LATE: "sessions arrived faster than there were places",
 }
 
 _REASON_WORDS = {

@@ -130,6 +130,7 @@ class RunFlag(StrEnum):
     RECORD_CAPPED = "record_capped"
     ENDED_AT_WEDGE = "ended_at_wedge"
     FOREIGN_TRAFFIC = "foreign_traffic"
+    ARRIVALS_LATE = "arrivals_late"
 
 
 class RawKind(StrEnum):

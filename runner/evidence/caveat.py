@@ -28,6 +28,7 @@ class CaveatKind(StrEnum):
     FLUSH_REFUSED = "flush_refused"
     RECORD_CAPPED = "record_capped"
     FOREIGN_TRAFFIC = "foreign_traffic"
+    ARRIVALS_LATE = "arrivals_late"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ _FLAGS = {
         CaveatKind.FOREIGN_TRAFFIC,
         "the server counted more requests than were sent",
     ),
+    RunFlag.ARRIVALS_LATE: (
+        CaveatKind.ARRIVALS_LATE,
+        "sessions had to wait for a place, so that fewer were open than arrived",
+    ),
 }
 
 

@@ -27,7 +27,7 @@ from runner.execute.stop_request import StoppedEarlyError, unless_stopped
 from runner.observe.engine_readings import PageReading
 from runner.stacks.arm_proof import ArmProof, prove_arm
 from runner.stacks.cache_flush import flush_caches
-from runner.stacks.exposure import Exposure, measure_exposure
+from runner.stacks.exposure import Exposure, cache_use, measure_exposure
 from runner.stacks.foreign_traffic import CountedRequests, counted_requests
 from runner.stacks.reachability import gone_service
 from runner.stacks.running_stack import RunningStack
@@ -43,6 +43,7 @@ class _Driven:
     watch: RunWatch
     wall_s: float = 0.0
     exposures: tuple[Exposure, ...] = ()
+    cache_use: dict[str, float] = field(default_factory=dict)
     pages_before: Mapping[str, PageReading | None] = field(default_factory=dict)
     requests: tuple[CountedRequests, ...] = ()
     flags: list[RunFlag] = field(default_factory=list)
@@ -195,6 +196,7 @@ class _RunLife:
             before=before,
             after=observer.samples(),
         )
+        driven.cache_use = cache_use(before=before, after=observer.samples())
 
     async def _settling(self, running: RunningStack, driven: _Driven) -> None:
         driven.flags += driven.watch.flags
@@ -210,6 +212,8 @@ class _RunLife:
         self._look_for_strangers(driven)
         if any(not exposure.is_exercised for exposure in driven.exposures):
             driven.flags.append(RunFlag.NOT_EXERCISED)
+        if driven.record.progress.arrivals_were_late:
+            driven.flags.append(RunFlag.ARRIVALS_LATE)
         health = driven.record.health
         if health is not None and health.saturated:
             driven.flags.append(RunFlag.CLIENT_SATURATED)
@@ -259,6 +263,7 @@ class _RunLife:
             peak_running=watch.observer.peak_running,
             exposure={
                 "counters": [exposure.to_json() for exposure in driven.exposures],
+                "cache_tokens": driven.cache_use,
                 "requests": [each.to_json() for each in driven.requests],
             },
             client_health=health.to_json() if health is not None else {},

@@ -19,6 +19,7 @@ OnEnded: TypeAlias = Callable[[PlayedSession], Coroutine[None, None, None]]
 
 
 _LATE_S = 0.1
+_LATE_SHARE_LIMIT = 0.05
 
 
 @dataclass(slots=True)
@@ -34,6 +35,11 @@ class DriveProgress:
     most_in_flight: int = 0
     interrupted: list[int] = field(default_factory=list)
     late_arrivals: int = 0
+
+    @property
+    def arrivals_were_late(self) -> bool:
+        """Over 5 %: what was driven is not the load that was asked for."""
+        return self.late_arrivals > _LATE_SHARE_LIMIT * self.started
 
 
 async def drive_sessions(

@@ -171,6 +171,7 @@ def test_a_session_that_arrives_later_begins_later() -> None:
     progress, ended_s = arriving(0.5, 3.0, 10.0, concurrency=2)
 
     assert (progress.ended, progress.most_in_flight, progress.late_arrivals) == (3, 1, 0)
+    assert not progress.arrivals_were_late
     assert ended_s == pytest.approx(11.0)
 
 
@@ -178,6 +179,7 @@ def test_sessions_that_find_no_place_are_late_and_are_played_all_the_same() -> N
     progress, ended_s = arriving(0.0, 0.0, 0.0, 0.0, concurrency=1)
 
     assert (progress.ended, progress.late_arrivals) == (4, 3)
+    assert progress.arrivals_were_late
     assert ended_s == pytest.approx(4.0)
 
 
