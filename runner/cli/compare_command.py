@@ -44,7 +44,7 @@ def compare(
     store: StoreOption = DEFAULT_STORE_URL,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare counts (5/80 12/80) or two stored runs (r-7 r-3); both are judged alike."""
+    """Compare counts (5/80 12/80) or two stored runs (r-7 r-3), which is exploratory."""
     named = [is_run_id(text) for text in (after, before)]
     if all(named):
         if silent is not None:

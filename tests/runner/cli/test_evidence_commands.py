@@ -188,8 +188,10 @@ def test_stored_runs_are_compared_as_their_counts_would_be(store_url: str) -> No
     typed = _json("compare", "5/80", "12/80", "--silent", "75,0")
 
     assert stored["numbers"] == typed["numbers"]
-    for key in ("headline", "sentence", "elimination", "direction", "availability", "reasons"):
+    for key in ("headline", "elimination", "direction", "availability", "reasons"):
         assert stored[key] == typed[key]
+    # Who picks two runs has seen them.
+    assert stored["sentence"] == f"Exploratory: {typed['sentence']}"
     assert stored["runs"]["after"]["run"] == "r-2"
 
 
