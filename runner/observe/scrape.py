@@ -28,6 +28,7 @@ _FURTHER_SERIES = frozenset(
         "sglang:num_aborted_requests_total",
         "sglang:num_retracted_requests_total",
         "vllm:prefix_cache_hits_total",
+        "vllm:prefix_cache_queries_total",
         "vllm:num_preemptions_total",
         "vllm:corrupted_requests_total",
         PROCESS_START,

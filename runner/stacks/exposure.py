@@ -56,6 +56,29 @@ def measure_exposure(
     )
 
 
+# What is told of the caches of every run, where the server counts it. SGLang's names stand in
+# srt/observability/metrics_collector.py, vLLM's in vllm/v1/metrics/loggers.py.
+_CACHE_COUNTERS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "device_cached_tokens": ("sglang:cached_tokens_total", {"cache_source": "device"}),
+    "host_cached_tokens": ("sglang:cached_tokens_total", {"cache_source": "host"}),
+    "loaded_back_tokens": ("sglang:load_back_tokens_total", {}),
+    "prefix_hit_tokens": ("vllm:prefix_cache_hits_total", {}),
+    "prefix_queried_tokens": ("vllm:prefix_cache_queries_total", {}),
+}
+
+
+def cache_use(*, before: Sequence[Sample], after: Sequence[Sample]) -> dict[str, float]:
+    """How many tokens came out of which cache during a run; what is not counted is left out.
+
+    Tokens that were loaded back count once for each pool.
+    """
+    grown = {
+        name: _growth(counter, labels, before, after)
+        for name, (counter, labels) in _CACHE_COUNTERS.items()
+    }
+    return {name: tokens for name, tokens in grown.items() if tokens is not None}
+
+
 def _growth(
     name: str, labels: Mapping[str, str], before: Sequence[Sample], after: Sequence[Sample]
 ) -> float | None:
