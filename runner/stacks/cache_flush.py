@@ -1,6 +1,7 @@
 """Empties the caches of a stack between runs, and says whether the servers accepted it."""
 
 import asyncio
+import json
 from http import HTTPStatus
 
 import httpx
@@ -26,7 +27,7 @@ async def flush_caches(
     With `clears_storage` the storage behind the host cache (L3) is emptied too, where there is one:
     what one arm wrote there another would else read.
 
-    SGLang refuses unless it is fully idle, so a refusal that stays while we send nothing means that
+    SGLang and vLLM refuse unless they are idle, so a refusal that stays while we send nothing means that
     requests are stuck inside.
     """
     ends_s = clock.monotonic_s() + deadline_s
@@ -48,4 +49,15 @@ async def _refusal(url: str, http: httpx.AsyncClient) -> str | None:
         answer = await fetch_page(http, url, deadline_s=_ANSWER_DEADLINE_S, method="POST")
     except NO_PAGE as error:
         return said_by(error, deadline_s=_ANSWER_DEADLINE_S)
-    return None if answer.status == HTTPStatus.OK else answer.text.strip()[:200]
+    if answer.status != HTTPStatus.OK or _says_no(answer.content):
+        return answer.text.strip()[:200] or f"status {answer.status}"
+    return None
+
+
+def _says_no(content: bytes) -> bool:
+    """vLLM answers 200 with `{"success": false}` while blocks are held."""
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and said.get("success") is False
