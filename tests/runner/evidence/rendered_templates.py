@@ -204,6 +204,7 @@ VARIANTS: Mapping[str, Callable[[Question], Question]] = {
         RunFlag.FLUSH_REFUSED,
         RunFlag.RECORD_CAPPED,
         RunFlag.FOREIGN_TRAFFIC,
+        RunFlag.ARRIVALS_LATE,
     ),
     "harness errors": with_runs(with_harness_errors),
     "outcomes that do not count": with_runs(with_uncounted),
