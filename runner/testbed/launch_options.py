@@ -65,7 +65,7 @@ class LaunchOptions:
     slow_transfer_every: int | None = None
     slow_transfer_s: float = 3.0
     stall_scheduler_after_steps: int | None = None
-    stall_scheduler_s: float = float("inf")
+    stall_scheduler_s: float | None = None
     die_after_steps: int | None = None
     die_as: str = "exception"
     die_side: str = "decode"
@@ -299,7 +299,7 @@ def _add_scheduler_faults(switch: _Switches) -> None:
         metavar="N",
         help="after N steps that did something the scheduler stands still in the next one",
     )
-    switch("--stall-scheduler-s", type=float, metavar="SECONDS", help="how long; inf: for good")
+    switch("--stall-scheduler-s", type=float, metavar="SECONDS", help="how long; else for good")
     switch(
         "--die-after-steps",
         type=_not_negative,

@@ -5,7 +5,6 @@ They are counted in steps that did something, so that they come at the same plac
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
 
@@ -39,7 +38,7 @@ class SchedulerFaults:
             self._die()
         if self._steps == self._stall_after:
             self._stall_after = None
-            stopped.wait(None if math.isinf(self._stall_s) else self._stall_s)
+            stopped.wait(self._stall_s)
 
     def _die(self) -> None:
         self._die_after = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
 import urllib.request
+from dataclasses import asdict
 
 import pytest
 
@@ -59,6 +61,10 @@ def test_a_switch_that_does_not_fit_is_named(
 
     assert exit_.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_the_defaults_can_be_told_in_json() -> None:
+    assert json.loads(json.dumps(asdict(LaunchOptions()), allow_nan=False))["port"] == 0
 
 
 def test_without_a_command_the_usage_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
