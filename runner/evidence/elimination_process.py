@@ -10,6 +10,8 @@ from math import ceil, log
 from runner.evidence.beta_binomial import probability_of_none
 from runner.evidence.silent_sessions import LaunchCounts
 
+_SMALLEST = 1e-300  # below it no float holds the inverse
+
 
 def elimination_e_value(launches: Sequence[LaunchCounts], *, p_max: float, rho: float) -> float:
     """Against "the rate is at least p_max": product of 1 / P(no corrupt session of the run).
@@ -19,7 +21,7 @@ def elimination_e_value(launches: Sequence[LaunchCounts], *, p_max: float, rho: 
     if any(launch.corrupt or launch.silent for launch in launches):
         return 0.0
     none = probability_of_none([x.clean for x in launches], p_max, rho=rho)
-    return 1.0 / none
+    return 1.0 / max(none, _SMALLEST)
 
 
 def clean_sessions_needed(p_max: float, *, alpha: float = 0.05) -> int:

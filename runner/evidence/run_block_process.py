@@ -22,6 +22,7 @@ _EM_ROUNDS = 400
 _CLOSE_ENOUGH = 1.002
 # What the expectation can exceed its largest value on the grid by, between the grid's points.
 _MARGIN = 1.001
+_LARGEST_LOG = 700.0  # beyond it no float holds the e-value, and none needs to
 
 
 class RunPair(NamedTuple):
@@ -50,7 +51,7 @@ def run_block_e_value(
     top = max(logs)
     if top == -inf:
         return 0.0
-    return exp(top) * sum(exp(value - top) for value in logs) / len(logs)
+    return exp(min(top, _LARGEST_LOG)) * sum(exp(value - top) for value in logs) / len(logs)
 
 
 @lru_cache(maxsize=64)

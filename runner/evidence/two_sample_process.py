@@ -5,10 +5,12 @@ decide by `run_block_process`. At one session at a time it may decide.
 """
 
 from collections.abc import Sequence
-from math import exp, log
+from math import exp, inf, log
 
 PRIOR = 0.18
 """Beta(0.18, 0.18) for either rate: the default of Turner, Ly & Grünwald."""
+
+_LARGEST_LOG = 709.0
 
 
 class TwoSampleProcess:
@@ -27,7 +29,8 @@ class TwoSampleProcess:
 
     @property
     def e_value(self) -> float:
-        return exp(self._log_e)
+        """Infinite where no float holds it."""
+        return exp(self._log_e) if self._log_e < _LARGEST_LOG else inf
 
     def add_pair(self, *, first_corrupt: bool, second_corrupt: bool) -> float:
         """Returns the e-value with this pair."""

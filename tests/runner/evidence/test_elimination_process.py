@@ -69,3 +69,7 @@ def test_independent_clean_sessions_multiply() -> None:
 
     assert e_value == pytest.approx(0.95**-59) == pytest.approx(20.62, abs=5e-3)
     assert elimination_e_value([], p_max=0.05, rho=0.05) == 1.0
+
+
+def test_more_clean_sessions_than_any_number_holds_are_a_large_number_and_no_error() -> None:
+    assert elimination_e_value(clean(20_000), p_max=0.05, rho=0.0) >= 1e299

@@ -84,3 +84,48 @@ def test_watching_eight_pairs_rarely_shows_what_is_not_there(rho: float) -> None
         false += any(run_block_e_value(pairs[:n]) >= 20 for n in range(1, 9))
 
     assert false / 400 <= 0.03
+
+
+@pytest.mark.parametrize(("sizes", "rho_max"), [((10, 12), 0.05), ((12, 10), 0.3), ((9, 9), 0.0)])
+def test_a_small_table_spends_all_that_the_guarantee_allows(
+    sizes: tuple[int, int], rho_max: float
+) -> None:
+    table = e_table(*sizes, (0.05, 0.6), rho_max)
+
+    largest = max(
+        largest_expectation(table, FINE_RATES, rho=float(rho)) for rho in np.linspace(0, rho_max, 7)
+    )
+    assert 0.997 < largest <= 1.0
+    assert not table.flags.writeable
+
+
+def test_the_ratio_is_that_of_the_alternative_to_a_mixture_of_shared_rates() -> None:
+    """One session an arm: e depends on the counts, and outcomes that differ for the claim count."""
+    table = e_table(1, 1, (0.05, 0.6), 0.05)
+
+    assert table[0, 1] > 1 > table[1, 0]
+    assert table[0, 1] / table[1, 0] == pytest.approx((0.95 * 0.6) / (0.05 * 0.4), rel=1e-6)
+    assert table[0, 0] < 1 and table[1, 1] < 1
+
+
+def test_alternatives_are_averaged_and_not_chosen() -> None:
+    pair = RunPair(1, 20, 8, 20)
+    one, other = (0.01, 0.3), (0.1, 0.5)
+
+    apart = [run_block_e_value([pair] * 2, alternatives=[each]) for each in (one, other)]
+
+    assert run_block_e_value([pair] * 2, alternatives=[one, other]) == pytest.approx(sum(apart) / 2)
+
+
+def test_what_no_alternative_allows_ends_it_at_zero() -> None:
+    never = [(0.0, 0.3)]
+
+    assert run_block_e_value([RunPair(1, 20, 8, 20)], alternatives=never) == 0.0
+    both = run_block_e_value([RunPair(1, 20, 8, 20)], alternatives=[*never, (0.1, 0.5)])
+    assert both == run_block_e_value([RunPair(1, 20, 8, 20)], alternatives=[(0.1, 0.5)]) / 2
+
+
+def test_evidence_beyond_any_number_is_a_large_number_and_no_error() -> None:
+    pairs = [RunPair(0, 20, 18, 20)] * 500
+
+    assert run_block_e_value(pairs, alternatives=[(0.01, 0.9)], rho_max=0.0) > 1e300

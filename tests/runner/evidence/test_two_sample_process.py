@@ -61,3 +61,7 @@ def test_peeking_after_every_pair_keeps_its_level_when_sessions_are_independent(
         )
 
     assert crossed <= 300 * 0.05
+
+
+def test_evidence_beyond_any_number_is_infinite_and_no_error() -> None:
+    assert two_sample_e_value([False] * 3_000, [True] * 3_000) == float("inf")
