@@ -27,8 +27,8 @@ async def flush_caches(
     With `clears_storage` the storage behind the host cache (L3) is emptied too, where there is one:
     what one arm wrote there another would else read.
 
-    SGLang and vLLM refuse unless they are idle, so a refusal that stays while we send nothing means that
-    requests are stuck inside.
+    SGLang and vLLM refuse unless they are idle, so a refusal that stays while we send nothing means
+    that requests are stuck inside.
     """
     ends_s = clock.monotonic_s() + deadline_s
     for launch in running.launches:
