@@ -25,6 +25,8 @@ from runner.execute.verdicts import JudgedHypothesis
 MAX_SILENT_SHARE = 0.05
 """Of a run's sessions: with more, that none was corrupt says too little to end with 0."""
 
+NOTHING_CLAIMED = "No hypothesis was written down, so nothing is claimed."
+
 
 def campaign_json(
     store: Store, campaign: CampaignFacts, judged: Sequence[JudgedHypothesis]
@@ -76,6 +78,8 @@ def say_silence(store: Store, campaign_id: int) -> None:
 
 def say_verdicts(store: Store, campaign_id: int, judged: Sequence[JudgedHypothesis]) -> None:
     """Every verdict with its three answers and what to do next, and what corruption needs."""
+    if not judged:
+        say(NOTHING_CLAIMED)
     for each in judged:
         first, *others = verdict_lines(each.verdict)
         say(f"{each.slug}: {first}")

@@ -9,7 +9,7 @@ from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts, CampaignFacts, VerdictFacts, arms, verdicts
 from db.store import Store, open_store_read_only
 from db.store_url import DEFAULT_STORE_URL
-from runner.cli.campaign_summary import exit_status
+from runner.cli.campaign_summary import NOTHING_CLAIMED, exit_status
 from runner.cli.console import say, say_json
 from runner.cli.counted_verdict import verdict_json
 from runner.cli.opening import find_stored_campaign
@@ -72,7 +72,7 @@ def _chosen(
 
 def _say(judged: Sequence[JudgedHypothesis], known: _Known) -> None:
     if not judged:
-        say("No hypothesis was written down, so nothing is claimed.")
+        say(NOTHING_CLAIMED)
     for number, each in enumerate(judged):
         first, *others = verdict_lines(each.verdict)
         if number:

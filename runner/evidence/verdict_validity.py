@@ -117,7 +117,7 @@ def _invalidities(
             yield Doubt(ReasonCode.INVALID_SATURATED, text)
         unused = _labels(each.flagged(RunFlag.NOT_EXERCISED))
         if unused:
-            text = f"{each.name}: a path that its levels switch was not used ({unused})"
+            text = f"{each.name}: a path that its levels switch was not seen in use ({unused})"
             yield Doubt(ReasonCode.INVALID_NOT_EXERCISED, text)
         ours, all_of_them = each.counts.harness_errors, each.counts.all + each.counts.harness_errors
         if ours > MOST_OF_OURS * all_of_them:

@@ -67,7 +67,7 @@ def test_differences_that_nobody_declared_and_unverified_factors_are_named() -> 
     ("flag", "code", "what"),
     [
         (RunFlag.CLIENT_SATURATED, ReasonCode.INVALID_SATURATED, "the client was too slow"),
-        (RunFlag.NOT_EXERCISED, ReasonCode.INVALID_NOT_EXERCISED, "was not used"),
+        (RunFlag.NOT_EXERCISED, ReasonCode.INVALID_NOT_EXERCISED, "was not seen in use"),
     ],
 )
 def test_a_flag_of_either_arm_names_its_runs(flag: RunFlag, code: ReasonCode, what: str) -> None:

@@ -35,7 +35,7 @@ def test_a_cell_that_was_not_exercised_is_no_evidence_and_named(tmp_path: Path) 
         stored.add_run(CHANGED, block, flags=[RunFlag.NOT_EXERCISED])
 
     assert lines_of(stored) == (
-        "Not used: dtype-aware: a path that its levels switch was not used (r-3, r-4).",
+        "Not used: dtype-aware: a path that its levels switch was not seen in use (r-3, r-4).",
     )
 
 
