@@ -1,6 +1,7 @@
 """Keeps the servers of one campaign in the arm that is due, under a lease on their stack."""
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from runner.execute.off_loop import off_loop
 from runner.execute.take_over import take_over
 from runner.stacks.fingerprint import launch_facts, redacted
 from runner.stacks.machine_facts import machine_facts
-from runner.stacks.running_stack import RunningStack, stop_services, wait_for_services
+from runner.stacks.running_stack import RunningStack, wait_for_services
 from runner.stacks.service_connection import ServiceKeys
 from runner.stacks.stack_control import StackControl, release_services
 from runner.stacks.statements import statements_of
@@ -130,7 +131,8 @@ class Launcher:
             await off_loop(release_services, running)
         except BaseException:
             self._current = None
-            await stop_services(running)
+            with contextlib.suppress(StackError):  # what went wrong first is what is told
+                await off_loop(self._control.stop, running)
             raise
         return self._current
 

@@ -20,7 +20,6 @@ PATIENCE_S = 30.0
 
 def main(folder: Path, name: str, words: Sequence[str]) -> None:
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    (folder / f"{name}.status").unlink(missing_ok=True)
     (folder / f"{name}.pid").write_text(str(child.pid), "ascii")
     assert child.stdout is not None
     with (folder / f"{name}.journal").open("a", encoding="utf-8") as journal:
@@ -39,6 +38,8 @@ def main(folder: Path, name: str, words: Sequence[str]) -> None:
 
 def start(folder: Path, name: str, words: Sequence[str], env: Mapping[str, str]) -> None:
     """Returns once the process has been started."""
+    # What an earlier process ended with says nothing of this one.
+    (folder / f"{name}.status").unlink(missing_ok=True)
     nowhere = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
     os.posix_spawn(
         sys.executable,
