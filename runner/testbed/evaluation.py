@@ -136,17 +136,7 @@ def _parts(sessions: int, first_prompt: int, seed: str) -> Iterator[tuple[int, s
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="decisive testbed evaluate", description=__doc__)
-    parser.add_argument("--weights", type=Path, default=WEIGHTS_FOLDER, metavar="FOLDER")
-    parser.add_argument("--sessions", type=int, default=1000, help="for each size and type")
-    parser.add_argument("--first-prompt", type=int, nargs="+", default=[140, 330], metavar="TOKENS")
-    parser.add_argument("--index-k-dtype", nargs="+", choices=["fp8", "bf16"], default=["bf16"])
-    parser.add_argument("--seed", default="held out", help="of the dialogues")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
-    parser.add_argument("--commit", help="of this code, where it is in no git repository")
-    arguments = parser.parse_args(argv)
+    arguments = _parser().parse_args(argv)
     torch.set_num_threads(arguments.threads)
     model = load_trainable(arguments.weights, arguments.device)
     started_s = time.monotonic()
@@ -179,6 +169,20 @@ def main(argv: Sequence[str]) -> int:
         text = json.dumps(body, indent=1, ensure_ascii=False) + "\n"
         arguments.json.write_text(text, encoding="utf-8")
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="decisive testbed evaluate", description=__doc__)
+    parser.add_argument("--weights", type=Path, default=WEIGHTS_FOLDER, metavar="FOLDER")
+    parser.add_argument("--sessions", type=int, default=1000, help="for each size and type")
+    parser.add_argument("--first-prompt", type=int, nargs="+", default=[140, 330], metavar="TOKENS")
+    parser.add_argument("--index-k-dtype", nargs="+", choices=["fp8", "bf16"], default=["bf16"])
+    parser.add_argument("--seed", default="held out", help="of the dialogues")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--commit", help="of this code, where it is in no git repository")
+    return parser
 
 
 def _sentence(result: dict[str, Any]) -> str:
