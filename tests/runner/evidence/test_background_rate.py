@@ -1,6 +1,11 @@
 import pytest
 
-from runner.evidence.background_rate import background_of, exceeds_background
+from runner.evidence.background_rate import (
+    BackgroundRate,
+    background_of,
+    background_sentence,
+    exceeds_background,
+)
 from runner.evidence.run_rate_test import Cluster
 
 
@@ -21,3 +26,11 @@ def test_above_a_background_it_takes_an_improbable_number(corrupt: int, exceeds:
     clusters = [Cluster(corrupt, 80), Cluster(0, 80)]
 
     assert exceeds_background(clusters, background=0.05, rho=0.02) is exceeds
+
+
+def test_the_sentence_tells_a_background_of_none_from_one_that_is_known() -> None:
+    none = background_sentence("fp8", BackgroundRate(k=0, n=240, upper=0.02))
+    some = background_sentence("fp8", BackgroundRate(k=6, n=240, upper=0.06))
+
+    assert none.startswith("The background is zero: 0 of 240 sessions")
+    assert some.startswith("Background: 6 of 240 sessions") and "(2.5\u2009%)" in some
