@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from runner.evidence.attribution_words import attribution_sentence, removal_lines
-from runner.evidence.factorial_attribution import Cell, Role, attribute
+from runner.evidence.decision_rule import DecisionRule
+from runner.evidence.factorial_attribution import Cell, Role, attribute, lower_than
 from runner.evidence.silent_sessions import LaunchCounts
 
 INSTEAD = {"index_keys": "fp8", "hicache": "off", "concurrency": "1"}
@@ -172,3 +173,22 @@ def test_what_does_not_need_both_is_rarely_said_to(
             claimed += len(attribution.together) == 2
 
     assert claimed / campaigns <= most
+
+
+def test_single_runs_are_compared_at_the_declared_correlation() -> None:
+    without = Cell({"hicache": "off"}, (LaunchCounts(80, 0, 0),))
+    failing = Cell({"hicache": "on"}, (LaunchCounts(68, 12, 0),))
+
+    # The clean single run of the recorded verdicts: 0.0492 at an ICC of 0.05.
+    assert lower_than(without, failing, rule=DecisionRule()) == pytest.approx(0.0492, abs=5e-5)
+    repeated = Cell({"hicache": "on"}, failing.launches * 2)
+    assert lower_than(without, repeated, rule=DecisionRule()) > 0.02
+
+
+def test_one_corrupt_session_is_seen() -> None:
+    failing = Cell({"hicache": "on"}, (LaunchCounts(40, 40, 0),) * 2)
+    without = Cell({"hicache": "off"}, (LaunchCounts(80, 0, 0), LaunchCounts(79, 1, 0)))
+
+    (removal,) = attribute(failing, [without], instead={"hicache": "off"}).removals
+
+    assert removal.role is Role.CONTRIBUTES
