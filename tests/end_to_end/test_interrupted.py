@@ -53,7 +53,8 @@ def test_a_server_that_is_killed_ends_its_run_flagged_and_the_next_run_starts_af
         wait_for(lambda: number(configs, ENDED) >= 2, what="two ended sessions")
         server_pid = number(configs, "SELECT json_extract(process_ids, '$.server') FROM launch")
         os.kill(server_pid, signal.SIGKILL)
-        assert process.wait(timeout=120) == 3  # silent sessions, and no hypothesis that would say what they mean
+        silent_without_a_hypothesis = 3
+        assert process.wait(timeout=120) == silent_without_a_hypothesis
 
     first, second = ask_store(
         configs, "SELECT state, flags, n_done, n_error, n_ended FROM run ORDER BY id"
