@@ -124,13 +124,15 @@ def test_two_cells_that_are_picked_are_compared(served: Served, page: Page) -> N
 
 def test_a_filter_survives_a_reload(served: Served, page: Page) -> None:
     open_page(page, served, f"arm?arm=a-{BROKEN}")
-    page.get_by_role("radio", name=re.compile("^leak")).click()
+    page.get_by_test_id("stButtonGroup").get_by_text("leak 33").click()
     expect(page).to_have_url(re.compile("outcome=leak"))
+    wait_until_drawn(page)
 
     page.reload()
     wait_until_drawn(page)
 
-    expect(page.get_by_role("radio", name=re.compile("^leak"))).to_be_checked()
+    expect(page).to_have_url(re.compile("outcome=leak"))
+    expect(page.get_by_test_id("stButtonGroup").get_by_text("leak 33")).to_be_visible()
 
 
 def test_j_steps_to_the_next_session_in_the_filter(served: Served, page: Page) -> None:
@@ -202,7 +204,7 @@ def test_a_hostile_note_is_text_and_runs_nothing(browser: Browser, tmp_path: Pat
         page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
         page.goto(f"{address}/overview?campaign=c-1")
         wait_until_drawn(page)
-        page.get_by_label("Note").fill(HOSTILE.replace("\x00", ""))
+        page.get_by_role("textbox", name="Note").fill(HOSTILE.replace("\x00", ""))
         page.get_by_role("button", name="Add note").click()
 
         expect(page.get_by_text('<script>alert("x")</script>').first).to_be_visible()
