@@ -59,8 +59,18 @@ def test_every_arm_differs_from_the_intact_one_by_its_fault(size: str, device: s
 
 @pytest.mark.parametrize(
     "names",
-    [["causal-h200-c80", "causal-h200-c80-unslowed"], ["causal-h200-c500"]],
-    ids=["C = 80", "C = 500"],
+    [
+        ["causal-h200-c80", "causal-h200-c80-unslowed"],
+        ["causal-h200-c500"],
+        [
+            "causal-cpu-intact",
+            "causal-cpu-host-pool",
+            "causal-cpu-state-list-and-parser",
+            "causal-cpu-freed-pages",
+            "causal-cpu-stall-leak-detokenizer",
+        ],
+    ],
+    ids=["GPU, C = 80", "GPU, C = 500", "CPU"],
 )
 def test_the_page_shows_the_tables_that_the_recordings_make(
     names: list[str], capsys: pytest.CaptureFixture[str]
