@@ -140,7 +140,8 @@ def test_the_decisive_campaign_asks_for_both_causes_and_for_three_eliminations()
     campaign, _ = shipped("decisive-test")
 
     arms = expand_arms(campaign)
-    assert list(campaign.factors) == ["index_keys", "hicache", "host_pool", "gate", "concurrency"]
+    varied = [name for name, levels in campaign.factors.items() if len(levels) > 1]
+    assert varied == ["index_keys", "hicache", "host_pool", "gate", "concurrency"]
     assert len(arms) == 7
     assert campaign.schedule.blocks >= 3
     assert set(campaign.corrupt) == set(CORRUPT_OUTCOMES)

@@ -41,7 +41,7 @@ def test_a_plan_names_arms_order_sessions_and_time_and_makes_no_store(tmp_path: 
 
     plan = json.loads(result.stdout)
     assert result.exit_code == 0
-    assert len(plan["arms"]) == 6
+    assert len(plan["arms"]) == 7
     assert plan["sessions"] == sum(
         next(arm["sessions_per_run"] for arm in plan["arms"] if arm["name"] == run["arm"])
         for run in plan["runs"]
