@@ -82,7 +82,9 @@ def write_oracle_configs(
     (folder / "stacks").mkdir(parents=True, exist_ok=True)
     (folder / "campaigns").mkdir(parents=True, exist_ok=True)
     quoted = "".join(f', "{switch}"' for switch in switches)
-    (folder / "stacks" / "oracle.yaml").write_text(STACK.format(switches=quoted, port=port), "utf-8")
+    (folder / "stacks" / "oracle.yaml").write_text(
+        STACK.format(switches=quoted, port=port), "utf-8"
+    )
     campaign = CAMPAIGN.format(
         levels=", ".join(levels),
         first=levels[0],
