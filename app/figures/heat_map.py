@@ -16,6 +16,7 @@ from app.palette import Palette
 
 _ROW_HEIGHT_PX = 76
 _HEADER_PX = 40
+_CORNER_LINE_PX = 15
 _LABEL_PX = 128
 _STRONG_STEP = 4
 _HALF_CELL = 0.485
@@ -79,7 +80,7 @@ def heat_map(
         for outline in _outlines(cell, palette, is_selected=cell.arm_id == selected_arm)
     ]
     # All at once: Plotly checks the whole list again for every annotation added alone.
-    layout = _layout(len(rows), len(columns)) | {
+    layout = _layout(len(rows), len(columns), header_px=_header_px(corner)) | {
         "annotations": texts + _labels(rows, columns, corner, palette),
         "shapes": outlines,
     }
@@ -215,11 +216,16 @@ def _outlines(cell: CellView, palette: Palette, *, is_selected: bool) -> list[di
     return outlines
 
 
-def _layout(row_count: int, column_count: int) -> dict[str, Any]:
+def _header_px(corner: str) -> int:
+    """Room for a title and its note, and for all lines of the corner."""
+    return max(_HEADER_PX, _CORNER_LINE_PX * (_wrapped(corner).count("<br>") + 1) + 8)
+
+
+def _layout(row_count: int, column_count: int, *, header_px: int) -> dict[str, Any]:
     hidden = {"visible": False, "fixedrange": True}
     return {
-        "height": _HEADER_PX + _ROW_HEIGHT_PX * row_count + 6,
-        "margin": {"l": _LABEL_PX, "r": 4, "t": _HEADER_PX, "b": 6, "pad": 0},
+        "height": header_px + _ROW_HEIGHT_PX * row_count + 6,
+        "margin": {"l": _LABEL_PX, "r": 4, "t": header_px, "b": 6, "pad": 0},
         "barmode": "overlay",
         "bargap": 0,
         "plot_bgcolor": "rgba(0,0,0,0)",

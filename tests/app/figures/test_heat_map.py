@@ -21,12 +21,17 @@ def cell(**columns: Any) -> CellView:
     return CellView(**{**values, **columns})
 
 
-def drawn(*cells: CellView, selected: int | None = None, palette: Palette = LIGHT) -> Any:
+def drawn(
+    *cells: CellView,
+    selected: int | None = None,
+    palette: Palette = LIGHT,
+    corner: str = "index_keys",
+) -> Any:
     return heat_map(
         cells,
         rows=[AxisLabel("bf16 · on · fp8-sized", "baseline")],
         columns=[AxisLabel("C = 80")],
-        corner="index_keys",
+        corner=corner,
         palette=palette,
         steps=palette.rate_steps,
         selected_arm=selected,
@@ -122,3 +127,14 @@ def test_the_legend_shows_six_steps_and_both_hatches() -> None:
         "<22",
         "≥22",
     ]
+
+
+def test_there_is_room_above_the_cells_for_every_factor_of_the_rows() -> None:
+    few, many = (
+        drawn(cell()),
+        drawn(cell(), corner="index_keys · hicache · host_pool · gate · spec"),
+    )
+
+    lines = max(text["text"].count("<br>") + 1 for text in many.layout.annotations)
+    assert many.layout.margin.t >= 14 * lines > few.layout.margin.t
+    assert many.layout.height - many.layout.margin.t == few.layout.height - few.layout.margin.t
