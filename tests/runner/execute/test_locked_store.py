@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from db.vocabulary import RunState
+from db.vocabulary import RunFlag, RunState
 from runner.execute.progress import RunOfCampaign
 from tests.fakes.oracle_configs import write_oracle_configs
 from tests.runner.execute.campaign_bench import Watching, run_once, stored_runs
@@ -77,4 +77,5 @@ def test_streams_go_on_while_the_store_is_locked(tmp_path: Path) -> None:
         thread.join()
     assert watching.answered_under_lock == TURNS
     (run,) = stored_runs(tmp_path)
-    assert (run.state, run.n_done, run.flags) == ("done", SESSIONS, [])
+    of_the_server = set(run.flags) - {RunFlag.CLIENT_SATURATED}  # a busy machine may say that
+    assert (run.state, run.n_done, of_the_server) == ("done", SESSIONS, set())
