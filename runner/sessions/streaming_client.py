@@ -145,7 +145,10 @@ class StreamingClient:
             yield
         finally:
             self.in_flight -= 1
-            if (progress_at := exchange.progress_at()) is not None:
+            # A stream that said [DONE] has just made progress; that need not be read from it.
+            if exchange.only_its_end_is_open:
+                self._progress_at = asyncio.get_running_loop().time()
+            elif (progress_at := exchange.progress_at()) is not None:
                 self._progress_at = max(progress_at, self._progress_at or progress_at)
             self._open.pop(request_id, None)
 
