@@ -6,20 +6,17 @@ next file would get its number, and what is printed would be written into the st
 """
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TextIO
 
+from runner.cli.interruption import ended_by_interrupts
+
 
 def main() -> None:
     _open_closed_streams()
-    handler = signal.getsignal(signal.SIGINT)
-    if handler is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from runner.cli.main import main as command_line
-
-    signal.signal(signal.SIGINT, handler)
+    with ended_by_interrupts():
+        from runner.cli.main import main as command_line
     command_line()
 
 

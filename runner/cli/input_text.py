@@ -4,6 +4,7 @@ import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
+from runner.cli.interruption import ended_by_interrupts
 from runner.errors import UsageError
 
 
@@ -13,7 +14,8 @@ def read_input(file: Path, *, errors: str = "strict") -> str:
     Raises UsageError.
     """
     try:
-        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        with ended_by_interrupts():
+            content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
         return content.decode(_encoding_of(content), errors)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error

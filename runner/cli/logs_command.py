@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from runner.cli.console import ExitStatus, result_console, say, say_json
+from runner.cli.interruption import ended_by_interrupts
 from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption, JsonOption
 from runner.errors import UsageError
@@ -52,7 +53,7 @@ def logs(
     chosen_year = year or datetime.now(tz=UTC).year
     own = _own_ends(ended or [], year=chosen_year)
     try:
-        with _opened(file) as log:
+        with ended_by_interrupts(), _opened(file) as log:
             _refuse_binary(file, log)
             reading = scan_log(log, catalogue, own=own, year=chosen_year)
     except OSError as error:
@@ -98,17 +99,7 @@ def _own_ends(named: list[str], *, year: int) -> OwnEnds | None:
 def _say(reading: LogReading) -> None:
     if reading.findings:
         table = Table(box=None, header_style="bold", pad_edge=False)
-        for name in (
-            "class",
-            "event",
-            "events",
-            "lines",
-            "requests",
-            "where",
-            "from",
-            "to",
-            "line",
-        ):
+        for name in _COLUMNS:
             table.add_column(name, overflow="fold")
         for finding in reading.findings:
             table.add_row(*_cells(finding))

@@ -21,6 +21,7 @@ _LATE_SAMPLES_LEAST = 3  # ... and not for a single pause in a short run
 _KEPT_WAITING_LIMIT = 0.2
 _SAMPLE_EVERY_S = 0.1
 _WINDOW_S = 5.0
+_WINDOW_LEAST_S = 2.0  # of a shorter run: the first moments of any run are busy
 
 
 class HealthSample(NamedTuple):
@@ -79,7 +80,7 @@ def assess(
 ) -> ClientHealth:
     """Saturated: more than 1 % of the naps, and at least three, were late by over 50 ms of our own
     making, or as many threads waited so long for the loop, or the process used over 70 % of a core
-    throughout any five seconds. Lateness is not called our own where the machine kept us waiting
+    throughout any five seconds (of a shorter run: throughout it, if it took two). Lateness is not called our own where the machine kept us waiting
     for over a fifth of the time: a thread of ours that it stopped while it held the interpreter
     looks like our own lag.
     Starved: the same naps were late, whoever was the cause.
@@ -140,7 +141,7 @@ def _reasons(
     if dispatch_s is not None:
         said.append(f"one in a hundred requests to its event loop waited for {_ms(dispatch_s)}")
     if busiest is not None:
-        said.append(f"it used {busiest:.0%} of a core for five seconds or longer")
+        said.append(f"it used {busiest:.0%} of a core for seconds on end")
     if kept_waiting_share is not None:
         said.append(f"the machine kept it waiting for {kept_waiting_share:.0%} of the time")
     return tuple(said)
@@ -217,7 +218,9 @@ def _percentile(values: Sequence[float], share: float) -> float:
 
 
 def _busiest_cpu_share(samples: Sequence[HealthSample]) -> float:
-    """The highest CPU share of any stretch of five seconds; of all samples where they are fewer."""
+    """The highest CPU share of any five seconds; of the whole run where it took two to five, and 0
+    where it was shorter still.
+    """
     best = 0.0
     start = 0
     wall_s = cpu_s = 0.0
@@ -230,4 +233,6 @@ def _busiest_cpu_share(samples: Sequence[HealthSample]) -> float:
             start += 1
         if wall_s >= _WINDOW_S:
             best = max(best, cpu_s / wall_s)
-    return best or (cpu_s / wall_s if wall_s else 0.0)
+    if best or wall_s < _WINDOW_LEAST_S:
+        return best
+    return cpu_s / wall_s

@@ -51,10 +51,17 @@ def test_five_busy_seconds_saturate_however_calm_the_rest_was() -> None:
     assert not assess([CALM] * 600 + [busy] * 30 + [CALM] * 600, most_in_flight=1).saturated
 
 
-def test_a_run_shorter_than_the_window_is_taken_whole() -> None:
+def test_a_run_of_two_to_five_seconds_is_taken_whole() -> None:
     busy = CALM._replace(cpu_s=0.09)
 
-    assert assess([busy] * 5, most_in_flight=1).saturated
+    assert assess([busy] * 25, most_in_flight=1).saturated
+    assert not assess([busy] * 25 + [CALM] * 20, most_in_flight=1).saturated
+
+
+def test_the_busy_first_moments_of_a_run_that_is_over_at_once_do_not_saturate() -> None:
+    busy = CALM._replace(cpu_s=0.1)
+
+    assert not assess([busy] * 10, most_in_flight=1).saturated
 
 
 def test_no_samples_say_nothing_bad() -> None:
