@@ -80,9 +80,9 @@ def assess(
 ) -> ClientHealth:
     """Saturated: more than 1 % of the naps, and at least three, were late by over 50 ms of our own
     making, or as many threads waited so long for the loop, or the process used over 70 % of a core
-    throughout any five seconds (of a shorter run: throughout it, if it took two). Lateness is not called our own where the machine kept us waiting
-    for over a fifth of the time: a thread of ours that it stopped while it held the interpreter
-    looks like our own lag.
+    throughout any five seconds (or throughout a run of two to five). Lateness is not called our own
+    where the machine kept us waiting for over a fifth of the time: a thread of ours that it stopped
+    while it held the interpreter looks like our own lag.
     Starved: the same naps were late, whoever was the cause.
     """
     wall_s = sum(sample.wall_s for sample in samples) or 1.0
