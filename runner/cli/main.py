@@ -7,57 +7,14 @@ import traceback
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-import typer
-
 from db.errors import StoreError
-from runner.cli.cases_command import cases
-from runner.cli.compare_command import compare
+from runner.cli.command_list import listing
 from runner.cli.console import ExitStatus, lost_result, tell
-from runner.cli.evidence_command import evidence
-from runner.cli.import_command import import_run
-from runner.cli.logs_command import logs
-from runner.cli.plan_command import plan
-from runner.cli.power_command import power
-from runner.cli.rejudge_command import rejudge
-from runner.cli.report_command import report
-from runner.cli.run_command import run
-from runner.cli.show_command import show
-from runner.cli.stack_commands import stack
-from runner.cli.testbed_commands import testbed
-from runner.cli.try_command import try_url
-from runner.cli.up_command import up
-from runner.cli.verdict_command import verdict
-from runner.cli.watch_command import watch
-from runner.cli.worker_command import worker
 from runner.errors import RunnerError, StackError, SupervisedProcessError
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
-app = typer.Typer(
-    name="decisive",
-    help="A/B debugging campaigns against LLM serving stacks.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
-app.command()(plan)
-app.command()(power)
-app.command()(run)
-app.command()(show)
-app.command()(verdict)
-app.command()(up)
-app.command()(worker)
-app.command("try")(try_url)
-app.command()(cases)
-app.command()(logs)
-app.command()(watch)
-app.command()(compare)
-app.command("import")(import_run)
-app.command()(evidence)
-app.command()(rejudge)
-app.command()(report)
-app.add_typer(stack)
-app.add_typer(testbed)
+app = listing()
 
 
 def main() -> None:
@@ -100,7 +57,3 @@ def _kept_traceback() -> Path:
     with NamedTemporaryFile("w", prefix="decisive-fault-", suffix=".txt", delete=False) as file:
         traceback.print_exc(file=file)
     return Path(file.name)
-
-
-if __name__ == "__main__":
-    main()

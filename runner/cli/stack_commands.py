@@ -28,6 +28,7 @@ stack = typer.Typer(
     name="stack",
     help="A stack by itself: what it is, whether it can be reached, back to how it was found.",
     no_args_is_help=True,
+    add_completion=False,
 )
 StackArgument = Annotated[
     str, typer.Argument(metavar="STACK", help="A stack file, or the name of one in the configs.")

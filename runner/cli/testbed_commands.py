@@ -7,7 +7,10 @@ import typer
 from runner.errors import UsageError
 
 testbed = typer.Typer(
-    name="testbed", help="The embedded miniature serving stack.", no_args_is_help=True
+    name="testbed",
+    help="The embedded miniature serving stack.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 _Main = Callable[[Sequence[str]], int]

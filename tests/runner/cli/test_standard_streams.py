@@ -68,20 +68,25 @@ def test_an_interruption_while_a_command_reads_is_told_without_a_traceback() -> 
     assert said == ""
 
 
-def test_an_interruption_while_libraries_are_imported_is_told_without_a_traceback() -> None:
-    """The first module that is imported says so by opening a pipe, and waits there."""
+@pytest.mark.parametrize("imported", ["runner.cli.main", "runner.cli.cases_command"])
+def test_an_interruption_while_libraries_are_imported_is_told_without_a_traceback(
+    imported: str,
+) -> None:
+    """The module that is to be imported says so through a pipe, and waits there."""
     code = (
-        "import os, runpy, signal, sys; ready = int(sys.argv[1])\n"
+        "import os, runpy, signal, sys\n"
+        "ready, imported = int(sys.argv[1]), sys.argv[2]\n"
         "class Slow:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'runner.cli.main':\n"
+        "        if name == imported:\n"
         "            os.write(ready, b'.'); signal.pause()\n"
+        "        return None\n"
         "sys.meta_path.insert(0, Slow()); sys.argv = ['decisive', 'cases']\n"
         "runpy.run_module('runner.cli', run_name='__main__')\n"
     )
     reading, writing = os.pipe()
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(writing)],
+        [sys.executable, "-c", code, str(writing), imported],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,

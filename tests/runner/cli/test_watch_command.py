@@ -15,7 +15,7 @@ from runner.control.ports import free_port
 
 pytestmark = pytest.mark.end_to_end
 
-DECISIVE = [sys.executable, "-m", "runner.cli.main"]
+DECISIVE = [sys.executable, "-m", "runner.cli"]
 PATIENT_S = 120
 
 

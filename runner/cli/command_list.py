@@ -1,0 +1,151 @@
+"""The commands by name, so that only the module of the one that is called is imported.
+
+The libraries of all of them together take seconds to import.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from runner.cli.interruption import ended_by_interrupts
+
+
+class ListedCommand(NamedTuple):
+    module: str  # within runner.cli
+    attribute: str  # a function, or the Typer of several commands
+    summary: str  # the first paragraph of its own help, which a test compares
+
+
+COMMANDS: Mapping[str, ListedCommand] = {
+    "plan": ListedCommand(
+        "plan_command",
+        "plan",
+        "Show arms, order, time, and what the plan can answer of its hypotheses; touches nothing.",
+    ),
+    "power": ListedCommand(
+        "power_command",
+        "power",
+        "Show the sessions, and the runs where they correlate, that show a fall of the rate.",
+    ),
+    "run": ListedCommand(
+        "run_command",
+        "run",
+        "Run what is missing of a campaign. Ctrl-C stops after the sessions in flight.",
+    ),
+    "show": ListedCommand(
+        "show_command",
+        "show",
+        "List the campaigns of a store, or show one: its arms, its runs, its verdicts.",
+    ),
+    "verdict": ListedCommand(
+        "verdict_command",
+        "verdict",
+        "Say what each hypothesis came to: three answers, reasons, what was left out, what is "
+        "next.",
+    ),
+    "up": ListedCommand(
+        "up_command",
+        "up",
+        "Start the dashboard and a worker; Ctrl-C ends both after the sessions in flight.",
+    ),
+    "worker": ListedCommand(
+        "worker_command",
+        "worker",
+        "Run what is launched from the dashboard, one campaign after the other.",
+    ),
+    "try": ListedCommand(
+        "try_command",
+        "try_url",
+        "Drive tool-calling sessions against URL and say how many were corrupt.",
+    ),
+    "cases": ListedCommand(
+        "cases_command",
+        "cases",
+        "Judge recorded cases; the exit status is 1 if the reading of any differs.",
+    ),
+    "logs": ListedCommand(
+        "logs_command",
+        "logs",
+        "Find wedges, crashes, aborts and what only looks like them; 1 if any is there.",
+    ),
+    "watch": ListedCommand(
+        "watch_command",
+        "watch",
+        "Observe a stack and detect wedges without load; 1 if one was seen.",
+    ),
+    "compare": ListedCommand(
+        "compare_command",
+        "compare",
+        "Compare counts (5/80 12/80) or two stored runs (r-7 r-3), which is exploratory.",
+    ),
+    "import": ListedCommand(
+        "import_command",
+        "import_run",
+        "Read the lines wall=..., CORRUPTION sessions, peak and WaitingForInput as a run; "
+        "judge it.",
+    ),
+    "evidence": ListedCommand(
+        "evidence_command",
+        "evidence",
+        "Check recorded evidence; the exit status is 1 if any number or word differs.",
+    ),
+    "rejudge": ListedCommand(
+        "rejudge_command",
+        "rejudge",
+        "Judge the stored sessions of a campaign again, from the recorded bytes.",
+    ),
+    "report": ListedCommand(
+        "report_command", "report", "Write the report on a campaign as Markdown."
+    ),
+    "stack": ListedCommand(
+        "stack_commands",
+        "stack",
+        "A stack by itself: what it is, whether it can be reached, back to how it was found.",
+    ),
+    "testbed": ListedCommand(
+        "testbed_commands", "testbed", "The embedded miniature serving stack."
+    ),
+}
+
+
+class CommandsOnDemand(TyperGroup):
+    """Lists its commands from what was registered of them; imports the one that is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _listed, arguments = super().resolve_command(ctx, args)
+        return name, name and loaded_command(name), arguments
+
+
+def loaded_command(name: str) -> Any:
+    """The command itself, as Typer makes it of its function. A Ctrl-C on the way ends at once."""
+    listed = COMMANDS[name]
+    with ended_by_interrupts():
+        module = import_module(f"runner.cli.{listed.module}")
+    command = getattr(module, listed.attribute)
+    if not isinstance(command, typer.Typer):
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(command)
+        command = alone
+    return typer.main.get_command(command)
+
+
+def listing() -> typer.Typer:
+    """All commands, none of them imported."""
+    app = typer.Typer(
+        name="decisive",
+        cls=CommandsOnDemand,
+        help="A/B debugging campaigns against LLM serving stacks.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    for name, listed in COMMANDS.items():
+        app.command(name, help=listed.summary)(_not_loaded)
+    return app
+
+
+def _not_loaded() -> None:
+    raise NotImplementedError("a command that is called was loaded before")

@@ -1,0 +1,55 @@
+"""The list of the commands: what it says of each, and what it leaves unimported."""
+
+import subprocess
+import sys
+from inspect import cleandoc
+from pathlib import Path
+
+import pytest
+
+from runner.cli.command_list import COMMANDS, loaded_command
+
+ROOT = Path(__file__).resolve().parents[3]
+LIBRARIES = frozenset(
+    {"aiohttp", "alembic", "httpx", "numpy", "pandas", "pydantic", "scipy", "sqlalchemy", "torch"}
+)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_with_the_first_paragraph_of_its_own_help(name: str) -> None:
+    paragraph = cleandoc(loaded_command(name).help).split("\n\n")[0]
+
+    assert COMMANDS[name].summary == " ".join(paragraph.split())
+
+
+def test_every_module_of_commands_is_listed() -> None:
+    modules = {path.stem for path in (ROOT / "runner" / "cli").glob("*_command*.py")}
+
+    assert modules == {listed.module for listed in COMMANDS.values()}
+
+
+def test_the_help_imports_no_command_and_none_of_their_libraries() -> None:
+    imported = _imported_by("--help")
+
+    assert not imported & LIBRARIES
+    assert not imported & {f"runner.cli.{listed.module}" for listed in COMMANDS.values()}
+
+
+def _imported_by(*arguments: str) -> set[str]:
+    """The names in sys.modules when `decisive` has ended with these arguments."""
+    code = (
+        "import runpy, sys; sys.argv[0] = 'decisive'\n"
+        "try:\n"
+        "    runpy.run_module('runner.cli', run_name='__main__')\n"
+        "finally:\n"
+        "    print(*sys.modules, file=sys.stderr)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return set(ended.stderr.split())
