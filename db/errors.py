@@ -13,11 +13,13 @@
   + RowMissingError          no such campaign, run, request ...: check the id
   + IllegalTransitionError   a run cannot go from that state to this one
   + RunBusyError             another worker is on that run: wait or stop it
+  + FilterError              the filter is not well written: correct it where the text says
   + RecordError
     - DuplicateSessionError  that session of the run is stored already
     - RunClosedError         the run is done; its evidence does not change any more
     - RecorderClosedError    the recorder was closed: nothing more can be written through it
     - RecorderFailedError    rows that nobody waited for were lost: the record has a gap
+    - RecorderStuckError     the store takes nothing and says nothing: look at its disk or server
   + LeaseError
     - LeaseLostError         another worker took over: stop working on it
     - StackLeasedError       another holder drives this stack: wait for it or stop it
@@ -76,6 +78,14 @@ class RunBusyError(StoreError):
     """A run that was to be attempted again is still being driven."""
 
 
+class FilterError(StoreError):
+    """The text is no filter; `place` counts the characters before the fault."""
+
+    def __init__(self, sentence: str, place: int) -> None:
+        super().__init__(sentence)
+        self.place = place
+
+
 class RecordError(StoreError):
     """Something could not be recorded."""
 
@@ -94,6 +104,10 @@ class RecorderClosedError(RecordError):
 
 class RecorderFailedError(RecordError):
     """Rows handed over without waiting could not be written."""
+
+
+class RecorderStuckError(RecordError):
+    """What was handed over has not been stored in the time that it may take."""
 
 
 class LeaseError(StoreError):

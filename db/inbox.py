@@ -16,6 +16,10 @@ class InboxClosedError(Exception):
     """Nothing can be put in any more."""
 
 
+class InboxFullError(Exception):
+    """No room was made in the time that its giver had."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry(Generic[T]):
     item: T
@@ -26,9 +30,12 @@ class _Entry(Generic[T]):
 class Inbox(Generic[T]):
     """Holds items up to a total weight; a single item of any weight fits when it is empty."""
 
-    def __init__(self, *, capacity: int, linger_s: float) -> None:
-        """`linger_s`: how long the first item of a batch waits for company."""
+    def __init__(self, *, capacity: int, linger_s: float, patience_s: float) -> None:
+        """`linger_s`: how long the first item of a batch waits for company; `patience_s`: how long
+        a giver waits for room.
+        """
         self._capacity = capacity
+        self._patience_s = patience_s
         self._linger_s = linger_s
         self._entries: deque[_Entry[T]] = deque()
         self._weight = 0
@@ -46,9 +53,12 @@ class Inbox(Generic[T]):
             return True
 
     def put(self, item: T, *, weight: int = 1) -> None:
-        """Put `item` in, waiting for room as long as it takes. Raises InboxClosedError."""
+        """Put `item` in, waiting for room. Raises InboxClosedError, InboxFullError."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._has_room(weight))
+            if not self._changed.wait_for(
+                lambda: self._closed or self._has_room(weight), timeout=self._patience_s
+            ):
+                raise InboxFullError
             self._refuse_if_closed()
             self._append(item, weight)
 

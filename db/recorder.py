@@ -15,8 +15,13 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 from sqlmodel import SQLModel
 
-from db.errors import RecorderClosedError, RecorderFailedError, StoreLockedError
-from db.inbox import Inbox, InboxClosedError
+from db.errors import (
+    RecorderClosedError,
+    RecorderFailedError,
+    RecorderStuckError,
+    StoreLockedError,
+)
+from db.inbox import Inbox, InboxClosedError, InboxFullError
 from db.session_writing import EndedSession as EndedSession
 from db.session_writing import EndedTurn as EndedTurn
 from db.session_writing import (
@@ -32,6 +37,9 @@ LINGER_S = 0.02
 """How long the first item waits for others; with the commit itself it stays below 50 ms."""
 
 CAPACITY_BYTES = 64 * 1024 * 1024
+PATIENCE_S = 300.0
+"""For whoever waits for a commit: above two batches that meet a locked store at every attempt."""
+
 _WEIGHT_OF_ROW = 1024
 _ATTEMPTS_WHEN_LOCKED = 4
 
@@ -55,13 +63,25 @@ class _Item:
 
 
 class Recorder:
-    """Writes for one process. Close it, or use it as a context, so that nothing is lost."""
+    """Writes for one process. Close it, or use it as a context, so that nothing is lost.
+
+    Where a disk or a database server hangs, each method raises RecorderStuckError after
+    `patience_s`; what was handed over may still be stored later.
+    """
 
     def __init__(
-        self, store: Store, *, linger_s: float = LINGER_S, capacity_bytes: int = CAPACITY_BYTES
+        self,
+        store: Store,
+        *,
+        linger_s: float = LINGER_S,
+        capacity_bytes: int = CAPACITY_BYTES,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._store = store
-        self._inbox: Inbox[_Item] = Inbox(capacity=capacity_bytes, linger_s=linger_s)
+        self._patience_s = patience_s
+        self._inbox: Inbox[_Item] = Inbox(
+            capacity=capacity_bytes, linger_s=linger_s, patience_s=patience_s
+        )
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
         self._thread.start()
@@ -77,10 +97,15 @@ class Recorder:
         item = _Item(ended)
         await self._hand_over_async(item)
         try:
-            await asyncio.shield(asyncio.wrap_future(item.committed))
+            await asyncio.wait_for(
+                asyncio.shield(asyncio.wrap_future(item.committed)), self._patience_s
+            )
         except asyncio.CancelledError:
             item.committed.add_done_callback(self._note_unheard)
             raise
+        except TimeoutError:
+            item.committed.add_done_callback(self._note_unheard)
+            raise self._stuck_error() from None
 
     def put(self, rows: Sequence[SQLModel]) -> None:
         """Hand over samples, log events, raw rows; blocks while the recorder is behind.
@@ -94,6 +119,8 @@ class Recorder:
             self._inbox.put(item, weight=item.weight)
         except InboxClosedError:
             raise self._closed_error() from None
+        except InboxFullError:
+            raise self._stuck_error() from None
 
     async def put_async(self, rows: Sequence[SQLModel]) -> None:
         """Like `put`, but while the recorder is behind it is the coroutine that waits."""
@@ -107,14 +134,19 @@ class Recorder:
             self._inbox.put_urgent(item)
         except InboxClosedError:
             raise self._closed_error() from None
-        item.committed.result()
+        try:
+            item.committed.result(timeout=self._patience_s)
+        except TimeoutError:
+            raise self._stuck_error() from None
         self._raise_failure()
 
     def close(self) -> None:
         """Commit what is left and end. Raises RecorderFailedError where rows were lost."""
         self._inbox.close()
-        self._thread.join()
+        self._thread.join(timeout=self._patience_s)
         self._raise_failure()
+        if self._thread.is_alive():
+            raise self._stuck_error()
 
     def __enter__(self) -> Self:
         return self
@@ -134,6 +166,8 @@ class Recorder:
                 await asyncio.to_thread(self._inbox.put, item, weight=item.weight)
         except InboxClosedError:
             raise self._closed_error() from None
+        except InboxFullError:
+            raise self._stuck_error() from None
 
     def _work(self) -> None:
         """The thread: it ends when the inbox is closed and empty."""
@@ -180,6 +214,12 @@ class Recorder:
             raise RecorderFailedError(
                 f"Something could not be recorded, so the record has a gap: {self._failure}"
             ) from self._failure
+
+    def _stuck_error(self) -> RecorderStuckError:
+        return RecorderStuckError(
+            f"Nothing has been stored for {self._patience_s:g} s, so the record has a gap: look at "
+            "the disk or the server of the store, then give the same command again."
+        )
 
     def _closed_error(self) -> RecorderClosedError:
         return RecorderClosedError("The recorder is closed and takes nothing more.")

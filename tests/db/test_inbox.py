@@ -2,14 +2,14 @@ from threading import Thread
 
 import pytest
 
-from db.inbox import Inbox, InboxClosedError
+from db.inbox import Inbox, InboxClosedError, InboxFullError
 
 LONG_S = 10.0
 HOURS_S = 10_000.0
 
 
-def inbox(*, capacity: int = 3, linger_s: float = 0.0) -> Inbox[str]:
-    return Inbox(capacity=capacity, linger_s=linger_s)
+def inbox(*, capacity: int = 3, linger_s: float = 0.0, patience_s: float = HOURS_S) -> Inbox[str]:
+    return Inbox(capacity=capacity, linger_s=linger_s, patience_s=patience_s)
 
 
 def test_what_is_put_in_comes_out_in_order() -> None:
@@ -47,6 +47,16 @@ def test_a_giver_waits_until_there_is_room() -> None:
 
     assert taken == ["first"]
     assert box.take() == ["second"]
+
+
+def test_a_giver_for_whom_no_room_is_made_is_told_so() -> None:
+    box = inbox(capacity=1, patience_s=0.0)
+    box.put("first")
+
+    with pytest.raises(InboxFullError):
+        box.put("second")
+
+    assert box.take() == ["first"]
 
 
 def test_a_full_batch_does_not_linger() -> None:

@@ -1,4 +1,6 @@
 import asyncio
+import contextlib
+import time
 from threading import Thread
 
 import pytest
@@ -9,6 +11,7 @@ from db.errors import (
     DuplicateSessionError,
     RecorderClosedError,
     RecorderFailedError,
+    RecorderStuckError,
     RowMissingError,
     RunClosedError,
     StoreFullError,
@@ -289,6 +292,39 @@ async def test_a_store_that_stays_locked_surfaces_and_then_goes_on(
     blocker.close()
 
     assert refreshed_run(store, run).n_ended == count(store, SessionRow) == 1
+
+
+async def test_a_store_that_never_answers_is_told_to_all_who_wait_and_loses_nothing(
+    store: Store, run: RunRow
+) -> None:
+    assert store.path is not None
+    blocker = connect_sqlite(store.path, "rw")
+    blocker.execute("BEGIN IMMEDIATE")
+    recorder = Recorder(store, patience_s=0.05, capacity_bytes=1)
+
+    with pytest.raises(RecorderStuckError, match="look at the disk"):
+        await recorder.session_ended(ended_session(run))
+    recorder.put([sample(run)])
+    with pytest.raises(RecorderStuckError):
+        recorder.put([sample(run)])
+    with pytest.raises(RecorderStuckError):
+        await recorder.put_async([sample(run)])
+    with pytest.raises(RecorderStuckError):
+        recorder.flush()
+    with pytest.raises(RecorderStuckError):
+        recorder.close()
+    blocker.close()
+    close_at_last(recorder)
+
+    assert count(store, SessionRow) == count(store, MetricSampleRow) == 1
+
+
+def close_at_last(recorder: Recorder) -> None:
+    until_s = time.monotonic() + LONG_S
+    while time.monotonic() < until_s:
+        with contextlib.suppress(RecorderStuckError):
+            return recorder.close()
+    raise AssertionError("the recorder does not end")
 
 
 async def test_a_caller_that_is_cancelled_loses_its_answer_and_not_the_session(
