@@ -152,6 +152,9 @@ def test_what_cannot_be_read_is_refused_through_the_router_too(testbed: SplitTes
     assert "messages must be a non-empty list." in empty.json()["error"]["message"]
 
 
+HELD_GAUGES = ("num_decode_transfer_queue_reqs", "num_running_reqs")
+
+
 def test_a_wedge_between_the_processes_shows_everywhere_but_in_health(tmp_path: Path) -> None:
     switches = (
         *("--stall-transfer-after", "1", "--disaggregation-waiting-timeout", "2"),
@@ -165,11 +168,16 @@ def test_a_wedge_between_the_processes_shows_everywhere_but_in_health(tmp_path: 
             )
             flushed = _refused_flush(stuck)
             health = [c.get("/health").status_code for c in (stuck.prefill, stuck.decode)]
+            held = set()
+            while not waiting.done():
+                queue, running = (stuck.metric("decode", name) for name in HELD_GAUGES)
+                held.add((queue, running))
             second = waiting.result()
 
         assert first.status_code == 200
         assert flushed.status_code == 400
         assert health == [200, 200]
+        assert held == {(0, 0)}, "decode neither steps nor is idle: nothing writes its gauges"
         assert second.status_code == 500
         assert "KVPoll.WaitingForInput" in second.json()["error"]["message"]
         assert stuck.metric("decode", "num_transfer_failed_reqs_total") == 1
