@@ -31,6 +31,7 @@ from runner.observe.metric_dialects import Dialect, dialect_of
 from runner.observe.scrape import kept_samples
 from runner.observe.service_log import LogNews, LookBudget, ServiceLog
 from runner.observe.wedge_signs import WedgeCounts, WedgeSigns
+from runner.observe.wedge_spans import PageTimes
 from runner.observe.wedge_watch import WedgeWatch
 
 SCRAPE_PERIOD_S = 2.0
@@ -62,7 +63,7 @@ class _Scraped:
 
     samples: tuple[Sample, ...]
     reading: PageReading | None
-    read_s: float
+    times: PageTimes
 
 
 @dataclass(slots=True)
@@ -85,7 +86,7 @@ class _Watched:
     log: ServiceLog | None
     latest: tuple[Sample, ...] = ()
     page: PageReading | None = None
-    page_read_s: float = 0.0
+    page_times: PageTimes | None = None
     peak_running: float | None = None
     lag: LogLag = field(default_factory=LogLag)
     rows_of_kind: dict[str, int] = field(default_factory=dict)
@@ -146,7 +147,8 @@ class RunObserver:
         )
         if self.wedges is not None:
             self.wedges.look(
-                self.pages(), {each.service.name: each.page_read_s for each in self._watched}
+                self.pages(),
+                {w.service.name: w.page_times for w in self._watched if w.page_times is not None},
             )
 
     def pages(self) -> dict[str, PageReading | None]:
@@ -298,6 +300,7 @@ class RunObserver:
             self._take(watched, scraped)
 
     async def _scrape(self, service: ObservedService, url: str) -> _Scraped | None:
+        asked_s = asyncio.get_running_loop().time()
         try:
             page = await fetch_page(self.http, url, deadline_s=SCRAPE_DEADLINE_S)
         except NO_PAGE:
@@ -305,13 +308,13 @@ class RunObserver:
             return None
         if page.status != HTTPStatus.OK:
             return None
-        read_s = asyncio.get_running_loop().time()
-        digest = partial(self._digest, service, page, self.clock.utc_us(), read_s)
+        times = PageTimes(asked_s, asyncio.get_running_loop().time())
+        digest = partial(self._digest, service, page, self.clock.utc_us(), times)
         return await in_daemon_thread(digest, name="scrape")
 
     def _take(self, watched: _Watched, scraped: _Scraped) -> None:
         watched.latest, watched.page = scraped.samples, scraped.reading
-        watched.page_read_s = scraped.read_s
+        watched.page_times = scraped.times
         if scraped.reading is None:
             return
         running = scraped.reading.totals().get(MetricRole.RUNNING)
@@ -319,7 +322,7 @@ class RunObserver:
             watched.peak_running = max(running, watched.peak_running or 0.0)
 
     def _digest(
-        self, service: ObservedService, page: Page, at_us: int, read_s: float
+        self, service: ObservedService, page: Page, at_us: int, times: PageTimes
     ) -> _Scraped | None:
         """Reads and stores a page, in a thread; None where it is no page of metrics."""
         try:
@@ -331,7 +334,7 @@ class RunObserver:
         reading = read_page(every, dialect, model=self.model) if dialect is not None else None
         raw = raw_row(self.run_id, RawKind.SCRAPE, page.content, at_us=at_us, service=service.name)
         self.sink([raw, *self._sample_rows(service.name, at_us, samples)])
-        return _Scraped(samples, reading, read_s)
+        return _Scraped(samples, reading, times)
 
     def _sample_rows(
         self, service: str, at_us: int, samples: Iterable[Sample]

@@ -20,6 +20,7 @@ from runner.observe.scrape_verdict import (
 from runner.observe.wedge_spans import (
     EngineKey,
     Look,
+    PageTimes,
     Silence,
     Suspicion,
     WedgePatience,
@@ -37,12 +38,13 @@ class _Engine:
     """`pages`: the last on which this engine was seen to move, by the start of the process.
 
     Several workers behind one address answer in turn, each with counters of its own. It moved last
-    between `not_moved_before_s` and `moved_s`, the times of two pages.
+    between `not_moved_before_s`, when the page before was asked for, and `moved_s`, when the one
+    that shows it had come.
     """
 
     pages: dict[frozenset[float], PageReading]
     moved_s: float
-    seen_s: float
+    asked_s: float
     not_moved_before_s: float = float("inf")
     holding_s: float | None = None
     transfers_page: PageReading | None = None
@@ -57,7 +59,10 @@ class _Engine:
         return not is_of_older_process(before, page) and restart_between(before, page) is not None
 
     def last_moved_s(self, progress_s: float | None) -> float:
-        """When it moved last: `progress_s`, our own last token, where that fits what pages show."""
+        """When it moved last: `progress_s`, our own last token, where that fits what pages show.
+
+        A page that was long under way may be older than a token that came before it.
+        """
         if progress_s is not None and self.not_moved_before_s <= progress_s <= self.moved_s:
             return progress_s
         return self.moved_s
@@ -93,7 +98,8 @@ class WedgeTracker:
         self._latest = look
         for service, page in look.pages.items():
             if page is not None:
-                self._take_page(service, page, look.read_s.get(service, look.at_s))
+                at_look = PageTimes(look.at_s, look.at_s)
+                self._take_page(service, page, look.times.get(service, at_look))
         span = self.open_span
         if span is not None:
             self._follow(span, look)
@@ -152,18 +158,21 @@ class WedgeTracker:
     def _has_others(self, suspicion: Suspicion) -> bool:
         return len(suspicion.engines) < len(self._engines)
 
-    def _take_page(self, service: str, page: PageReading, at_s: float) -> None:
+    def _take_page(self, service: str, page: PageReading, times: PageTimes) -> None:
+        at_s = times.read_s
         for engine in page.engines:
             key = (service, engine.engine)
             known = self._engines.get(key)
             if known is None or known.was_restarted(page):
                 self._restarted(key, at_s, is_new=known is None)
-                known = self._engines[key] = _Engine({page.process_starts: page}, at_s, at_s)
+                known = self._engines[key] = _Engine(
+                    {page.process_starts: page}, at_s, times.asked_s
+                )
             did_move = known.did_move(engine, page)
             known.is_known = did_move is not None
             if did_move:
-                known.not_moved_before_s, known.moved_s = known.seen_s, at_s
-            known.seen_s = at_s
+                known.not_moved_before_s, known.moved_s = known.asked_s, at_s
+            known.asked_s = times.asked_s
             self._note_holding(known, engine, at_s)
             self._note_transfers(known, engine, page, at_s)
 
@@ -196,8 +205,10 @@ class WedgeTracker:
 
     def _still_engines(self, at_s: float, quiet_s: float) -> Suspicion | None:
         progress_s = self._latest.progress_s if self._latest is not None else None
+        is_only = len(self._engines) == 1  # then a token after the last page is of this engine
+        own_s = progress_s if is_only and progress_s is not None else float("-inf")
         since = {
-            key: max(engine.last_moved_s(progress_s), engine.holding_s)
+            key: max(engine.last_moved_s(progress_s), own_s, engine.holding_s)
             for key, engine in self._engines.items()
             if engine.holding_s is not None and engine.is_known
         }
@@ -222,7 +233,7 @@ class WedgeTracker:
         if not waiting:
             return None
         known = [engine for engine in self._engines.values() if engine.is_known]
-        moments = [engine.moved_s for engine in known]
+        moments = [engine.last_moved_s(look.progress_s) for engine in known]
         if look.progress_s is not None:
             moments.append(look.progress_s)
         last_moved_s = max(moments, default=float("-inf"))

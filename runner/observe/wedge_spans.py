@@ -50,17 +50,25 @@ class Silence:
     ended_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class PageTimes:
+    """When a page was asked for and when it had come; it shows a moment between the two."""
+
+    asked_s: float
+    read_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """What is seen at one moment. `progress_s`: when any answer of ours last made progress.
 
     `pages`: service -> its metrics; None where they could not be read, which says nothing.
-    `read_s`: service -> when its page came, which is before the look where that had to wait.
+    `times`: service -> those of its page, which are before the look where that had to wait.
     """
 
     at_s: float
     pages: Mapping[str, PageReading | None] = field(default_factory=dict)
-    read_s: Mapping[str, float] = field(default_factory=dict)
+    times: Mapping[str, PageTimes] = field(default_factory=dict)
     open_requests: tuple[OpenRequest, ...] = ()
     progress_s: float | None = None
 

@@ -14,7 +14,14 @@ from runner.observe.black_box import BoxedService, BoxItem, fill_black_box
 from runner.observe.canary import CanaryAnswer, ask_canary
 from runner.observe.engine_readings import PageReading
 from runner.observe.wedge_rules import WedgeTracker
-from runner.observe.wedge_spans import Look, OpenRequest, Silence, WedgePatience, WedgeSpan
+from runner.observe.wedge_spans import (
+    Look,
+    OpenRequest,
+    PageTimes,
+    Silence,
+    WedgePatience,
+    WedgeSpan,
+)
 
 # Without a canary a stillness is believed only after a second patience.
 _WITHOUT_CANARY = 2
@@ -88,15 +95,17 @@ class WedgeWatch:
         self.tracker = WedgeTracker(self.patience)
 
     def look(
-        self, pages: Mapping[str, PageReading | None], read_s: Mapping[str, float] | None = None
+        self,
+        pages: Mapping[str, PageReading | None],
+        times: Mapping[str, PageTimes] | None = None,
     ) -> None:
         """Takes a look in; a suspicion sends a canary, one at a time, in the background.
 
-        `read_s`: when each page came, on the loop's clock, where that was before the look. Raises
-        what a canary's task raised before: a store that fails.
+        `times`: of each page, on the loop's clock, where they are before the look. Raises what a
+        canary's task raised before: a store that fails.
         """
         self._reap()
-        look = self._look(pages, read_s or {})
+        look = self._look(pages, times or {})
         suspicion = self.tracker.look(look)
         if suspicion is None or self._task is not None:
             return
@@ -138,11 +147,13 @@ class WedgeWatch:
             ],
         }
 
-    def _look(self, pages: Mapping[str, PageReading | None], read_s: Mapping[str, float]) -> Look:
+    def _look(
+        self, pages: Mapping[str, PageReading | None], times: Mapping[str, PageTimes]
+    ) -> Look:
         return Look(
             at_s=asyncio.get_running_loop().time(),
             pages=pages,
-            read_s=read_s,
+            times=times,
             open_requests=self.client.open_requests(),
             progress_s=self.client.progress_s(),
         )

@@ -9,6 +9,7 @@ from runner.observe.wedge_rules import WedgeTracker
 from runner.observe.wedge_spans import (
     Look,
     OpenRequest,
+    PageTimes,
     Silence,
     Suspicion,
     WedgePatience,
@@ -26,6 +27,7 @@ class Scene:
     def __init__(self) -> None:
         self.tracker = WedgeTracker(PATIENCE)
         self.at_s = 1000.0
+        self.page_took_s = 0.0
         self.progress_s: float | None = self.at_s
         self.sent: dict[str, float] = {}
         self.suspicion: Suspicion | None = None
@@ -42,7 +44,11 @@ class Scene:
             for name, sent_s in self.sent.items()
         )
         look = Look(
-            at_s=self.at_s, pages=pages, open_requests=open_requests, progress_s=self.progress_s
+            at_s=self.at_s,
+            pages=pages,
+            times=dict.fromkeys(pages, PageTimes(self.at_s - self.page_took_s, self.at_s)),
+            open_requests=open_requests,
+            progress_s=self.progress_s,
         )
         self.suspicion = self.tracker.look(look) or self.suspicion
         return self.suspicion
@@ -398,13 +404,40 @@ def test_a_span_begins_with_our_last_token_where_that_fits_what_the_pages_show()
     assert scene.confirmed().started_s == 1000.5
 
 
+def test_a_page_that_was_long_under_way_moves_no_span_behind_our_last_token() -> None:
+    scene = Scene()
+    scene.page_took_s = 1.5
+    scene.send("a")
+    scene.look(sglang(2, 90))
+    scene.at_s += 2
+    scene.look(sglang(2, 100))
+    scene.progress_s = scene.at_s - 1.0  # while the page was under way: it may not show this token
+    scene.at_s += 2
+    scene.look(sglang(2, 130))
+    scene.for_seconds(40, sglang(2, 130))
+
+    assert scene.confirmed().started_s == 1001.0
+
+
+def test_a_token_after_the_last_page_that_came_is_where_the_span_begins() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(2, 100))
+    scene.at_s += 2
+    scene.look(sglang(2, 130))
+    scene.progress_s = scene.at_s + 1.2
+    scene.for_seconds(40, None)
+
+    assert scene.confirmed().started_s == 1003.2
+
+
 def test_a_page_that_came_before_the_look_dates_what_it_shows() -> None:
     tracker = WedgeTracker(PATIENCE)
     for at_s, tokens in ((1000.0, 100), (1005.0, 130), (1030.0, 130)):
         look = Look(
             at_s=at_s,
             pages={"s0": page(sglang(2, tokens))},
-            read_s={"s0": at_s - 3},
+            times={"s0": PageTimes(at_s - 3, at_s - 3)},
             open_requests=(OpenRequest("a", at_s - 990, at_s - 990),),
         )
         tracker.look(look)
