@@ -12,6 +12,7 @@ except ImportError:  # not every platform has it
 else:
     _new_loop = uvloop.new_event_loop
 
+CANCEL_DEADLINE_S = 30.0
 _YOUNG_OBJECTS = 20_000  # 700 by default: hundreds of streams would have garbage looked for all day
 _Result = TypeVar("_Result")
 
@@ -22,3 +23,12 @@ def run_on_loop(main: Coroutine[Any, Any, _Result]) -> _Result:
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
     with asyncio.Runner(loop_factory=_new_loop) as runner:
         return runner.run(main)
+
+
+async def end_task(task: "asyncio.Future[Any]", *, deadline_s: float = CANCEL_DEADLINE_S) -> None:
+    """Cancels it and waits until it has ended, however it does; raises nothing of it.
+
+    One that does not heed its cancellation is left behind at the deadline.
+    """
+    task.cancel()
+    await asyncio.wait([task], timeout=deadline_s)

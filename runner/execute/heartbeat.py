@@ -8,6 +8,7 @@ from db.errors import StoreError
 from db.stack_lease import Holder
 from db.store import Store
 from db.workers import HEARTBEAT_S, worker_beat, worker_ended, worker_started
+from runner.event_loop import end_task
 from runner.execute.off_loop import off_loop
 
 
@@ -33,7 +34,6 @@ async def heartbeat(
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait([task])
+        await end_task(task)
         with suppress(StoreError):
             await off_loop(worker_ended, store, holder.name)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from db.errors import StoreLockedError
+from runner.event_loop import end_task
 
 T = TypeVar("T")
 
@@ -48,5 +49,4 @@ async def held_by(
             raise failure[0] from None
         raise
     finally:
-        renewing.cancel()
-        await asyncio.wait([renewing])
+        await end_task(renewing)

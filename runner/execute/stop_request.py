@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from runner.event_loop import end_task
+
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -78,9 +80,7 @@ async def unless_stopped(work: Coroutine[Any, Any, T], stop: StopRequest) -> T:
             raise StoppedEarlyError
         return working.result()
     finally:
-        for task in (working, asked):
-            task.cancel()
-        await asyncio.wait([working, asked])
+        await asyncio.gather(end_task(working), end_task(asked))
 
 
 @contextmanager

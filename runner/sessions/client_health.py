@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from runner.event_loop import end_task
 from runner.sessions.client_pauses import CollectorPauses, DispatchProbe
 
 LAG_LIMIT_S = 0.050
@@ -175,8 +176,7 @@ class HealthWatch:
             with self._collector.watching(), self._dispatch.watching():
                 yield
         finally:
-            task.cancel()
-            await asyncio.wait([task])
+            await end_task(task)
 
     async def _sample(self) -> None:
         while True:
