@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.configuration_difference import FACTOR, SAID, ConfigRow
 from app.wording import counted_noun, flag_words
 from db.reads.runs import RunCounts
 from db.vocabulary import RunState
+from runner.difference.configuration import FACTOR, SAID, ConfigRow
 from runner.evidence.counts import SessionCounts
 from runner.evidence.wording import bears_rate
 

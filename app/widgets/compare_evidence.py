@@ -8,16 +8,16 @@ from app.fairness import Side
 from app.figures.rate_pairs import RatePoint, RateRow, rate_pairs
 from app.figures.timeline import run_timeline
 from app.links import LogsPlace, RunPlace, SessionPlace, address_of
-from app.log_patterns import pattern_rows
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
-from app.pairing import both_gave_evidence, crosstab, flips, with_classes
 from app.palette import Palette, palette_for
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.compare_parts import Compared
 from app.widgets.navigation import link_to
 from app.widgets.run_clock_parts import end_marks, wedge_bands
 from app.wording import corrupt_words, counted_noun, outcome_word, state_badge
+from runner.difference.log_patterns import pattern_rows
+from runner.difference.pairing import both_gave_evidence, crosstab, flips, with_classes
 from runner.evidence.counts import SessionCounts
 from runner.evidence.rates import Rate
 from runner.evidence.wording import fraction_text, interval_text, percent_text

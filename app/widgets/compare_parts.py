@@ -8,7 +8,6 @@ import streamlit as st
 
 from app import reads_cache
 from app.cell_reading import counts_of
-from app.configuration_difference import ConfigRow, ConfigSide, config_rows
 from app.fairness import Fairness, Side
 from app.links import ComparePlace, ConfigView
 from app.markdown_text import plain
@@ -17,6 +16,7 @@ from app.widgets.navigation import stay_at
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
 from db.vocabulary import RunState
+from runner.difference.configuration import ConfigRow, ConfigSide, config_rows
 
 _SHOWN_FLIPS = 100
 

@@ -1,8 +1,8 @@
 """Two runs are compared only where that is fair, and what is not fair is said."""
 
-from app.configuration_difference import ConfigRow
 from app.fairness import Fairness, Side, judge_fairness
 from db.vocabulary import Outcome, RunFlag, RunState
+from runner.difference.configuration import ConfigRow
 from runner.evidence.counts import counted
 from tests.app.values import run_counts
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.configuration_difference import ConfigSide, config_rows, flattened
 from db.reads.runs import FingerprintFacts, LaunchFacts
+from runner.difference.configuration import ConfigSide, config_rows, flattened
 from tests.app.values import arm_facts
 
 

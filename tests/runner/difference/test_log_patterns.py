@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from app.log_patterns import pattern_rows
+from runner.difference.log_patterns import pattern_rows
 
 COLUMNS = ["kind", "event_class", "lines", "requests"]
 NOTHING = pd.DataFrame([], columns=COLUMNS)

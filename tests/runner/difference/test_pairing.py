@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from app.pairing import both_gave_evidence, class_words, crosstab, flips, with_classes
+from runner.difference.pairing import both_gave_evidence, class_words, crosstab, flips, with_classes
 from tests.app.values import CORRUPT
 
 
