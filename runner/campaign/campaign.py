@@ -126,6 +126,24 @@ class ReplayFile(Shape):
     context: Annotated[ReplayContext, Field(strict=False)] = ReplayContext.RECORDED
 
 
+def _with_defaults_for_true(value: object) -> object:
+    """`true` asks for a flood as it comes; `false` for none."""
+    return {True: {}, False: None}[value] if isinstance(value, bool) else value
+
+
+class EvictFlood(Shape):
+    """Prompts before each run that push what its sessions ask first into the host's memory.
+
+    `tokens`: None for a tenth more than the devices hold, as the servers tell it. `prompt_tokens`:
+    None for three quarters of the longest prompt, at most 8,000. `repeats`: how often each first
+    request is sent before; a cache that backs up at the second hit needs two.
+    """
+
+    tokens: int | None = Field(default=None, gt=0, le=1_000_000_000)
+    prompt_tokens: int | None = Field(default=None, gt=0, le=10_000_000)
+    repeats: int = Field(default=2, gt=0, le=100)
+
+
 class Workload(Shape):
     """What the sessions of every run are; the same session index is the same dialogue in all."""
 
@@ -141,6 +159,7 @@ class Workload(Shape):
     tool_latency: Annotated[ToolLatency | None, BeforeValidator(_none_for_zero)] = None
     stream: bool = True
     arrivals_per_s: float | None = Field(default=None, gt=0, le=10_000)
+    evict_flood: Annotated[EvictFlood | None, BeforeValidator(_with_defaults_for_true)] = None
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
     request: RequestFields = Field(default_factory=dict)
 

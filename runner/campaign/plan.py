@@ -132,6 +132,8 @@ def _stated(
         )
     if workload.tool_latency is not None and measured < len(estimates):
         stated.append(f"{workload.tool_latency.mean_s:.2g} s a tool call on average")
+    if workload.evict_flood is not None:
+        stated.append("nothing for the prompts of evict_flood, as many as fill the devices")
     if measured:
         stated.append(f"{measured} of {len(estimates)} arms as their earlier runs took")
     return tuple(stated)

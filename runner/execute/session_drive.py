@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 from db.clock import Clock
 from db.recorder import Recorder
@@ -15,7 +14,7 @@ from runner.campaign.stack_file import Stack
 from runner.control.secrets import Secrets
 from runner.execute.early_stopping import may_end_at_first_corrupt
 from runner.execute.live_evidence import progress_of
-from runner.judge.json_values import Json
+from runner.execute.run_request import request_of
 from runner.observe.stall_cohorts import Stall, silences_of_answer, stalls_of_reads
 from runner.sessions.agent_loop import SessionSettings
 from runner.sessions.arrivals import poisson_arrivals_s
@@ -132,21 +131,7 @@ class SessionDrive:
         )
 
     def _chat_request(self) -> ChatRequest:
-        workload = self.campaign.workload
-        of_levels = {
-            name: value
-            for _, effect in self.stack.effects_of(self.arm.levels)
-            for name, value in effect.request.items()
-        }
-        speaks_sglang = self.running.speaks_sglang
-        of_dialect = {"return_cached_tokens_details": True} if speaks_sglang else {}
-        return ChatRequest(
-            model=self.running.model,
-            max_tokens=workload.max_tokens,
-            stream=workload.stream,
-            extra=cast(dict[str, Json], {**of_dialect, **workload.request, **of_levels}),
-            request_id_field="rid" if speaks_sglang else None,
-        )
+        return request_of(self.campaign, self.stack, self.arm, self.running)
 
     async def _ended(self, played: PlayedSession) -> None:
         self.record.outcomes[played.judgement.outcome] += 1

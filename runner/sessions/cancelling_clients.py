@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from runner.sessions.agent_loop import Sleep, TurnSender
-from runner.sessions.chat_request import ChatRequest, system_message
+from runner.sessions.chat_request import ChatRequest
 from runner.sessions.dialogue import Dialogue
+from runner.sessions.first_request import first_request
 from runner.sessions.scenario import Scenario
 
 FIRST_INDEX = 10_000_000  # no session of a run has such an index, so no dialogue is heard twice
@@ -57,14 +58,7 @@ class CancellingClients:
             sent += 1
 
     async def _send_and_leave(self, dialogue: Dialogue, name: str, after_s: float) -> None:
-        step = dialogue.rounds[0].steps[0]
-        opening = [system_message(dialogue.system)] if dialogue.system else []
-        body = self.request.body(
-            [*opening, *step.say] if step.recorded is None else step.recorded,
-            dialogue.tools if step.tools is None else step.tools,
-            request_id=name,
-            of_step=step.request,
-        )
+        body = first_request(dialogue, self.request, request_id=name)
         try:
             async with asyncio.timeout(after_s):
                 await self.client.send(body, request_id=name)

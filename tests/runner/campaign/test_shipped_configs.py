@@ -12,6 +12,7 @@ from db.vocabulary import CORRUPT_OUTCOMES
 from runner.campaign.campaign import (
     Campaign,
     Deadlines,
+    EvictFlood,
     ReplayFile,
     Schedule,
     ToolLatency,
@@ -41,6 +42,7 @@ SECTIONS: Mapping[str, type[BaseModel]] = {
     "level options": LevelOptions,
     "workload": Workload,
     "replay": ReplayFile,
+    "evict_flood": EvictFlood,
     "deadlines": Deadlines,
     "tool_latency": ToolLatency,
     "schedule": Schedule,
