@@ -1,0 +1,178 @@
+"""Which runs a filter is about: decided from their arms and counters, before any session is read.
+
+A filter on campaign, arm, level, concurrency, block, run or state costs one read of the runs.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from db.filters.terms import Filter, Term
+from db.identifiers import IdKind, parse_id
+from db.reads.relations import ARM, CAMPAIGN, RUN
+from db.tables import Json, JsonList
+from db.vocabulary import Outcome
+
+RUN_KEYS = ("run", "block", "state", "runflag", "arm", "level", "c", "campaign")
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmScope:
+    """The arm of a run, with all that a filter can ask of it."""
+
+    arm_id: int
+    name: str
+    tag: str | None
+    levels: Json
+    concurrency: int
+    campaign_id: int
+    campaign: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunScope:
+    """One run that passes, with the number of its sessions by outcome."""
+
+    run_id: int
+    block: int
+    state: str
+    flags: JsonList
+    started_at_us: int | None
+    counts: Mapping[str, int]
+    arm: ArmScope
+
+    @property
+    def sessions(self) -> int:
+        return sum(self.counts.values())
+
+
+def run_scopes(
+    connection: Connection, wanted: Filter, *, run_ids: Sequence[int] | None = None
+) -> list[RunScope]:
+    """The runs with sessions that pass what `wanted` asks of runs, the newest first.
+
+    Of those named by `run_ids` where given. What it asks of sessions is left alone.
+    """
+    arms = {arm.arm_id: arm for arm in _arms(connection) if _passes_arm(arm, wanted)}
+    numbers = [RUN.c[f"n_{outcome}"] for outcome in Outcome]
+    columns = (RUN.c.id, RUN.c.arm_id, RUN.c.block, RUN.c.state, RUN.c.flags, RUN.c.started_at_us)
+    statement = select(*columns, *numbers).where(RUN.c.n_ended > 0).order_by(RUN.c.id.desc())
+    if run_ids is not None:
+        statement = statement.where(RUN.c.id.in_(run_ids))
+    scopes = (
+        RunScope(
+            run_id=row.id,
+            block=row.block,
+            state=row.state,
+            flags=row.flags,
+            started_at_us=row.started_at_us,
+            counts=dict(zip(map(str, Outcome), row[len(columns) :], strict=True)),
+            arm=arms[row.arm_id],
+        )
+        for row in connection.execute(statement)
+        if row.arm_id in arms
+    )
+    return [scope for scope in scopes if _passes_run(scope, wanted)]
+
+
+def admitted_outcomes(wanted: Filter) -> tuple[Outcome, ...]:
+    """The outcomes that pass; all of them where the filter asks for none."""
+    return tuple(
+        outcome
+        for outcome in Outcome
+        if all(_holds(term, _is_outcome(term, outcome)) for term in wanted.of("outcome"))
+    )
+
+
+def _is_outcome(term: Term, outcome: Outcome) -> bool:
+    names = {str(outcome), str(outcome.outcome_class)}
+    return any(word in names for word in term.words)
+
+
+def _arms(connection: Connection) -> list[ArmScope]:
+    statement = select(
+        ARM.c.id.label("arm_id"),
+        ARM.c.name,
+        ARM.c.tag,
+        ARM.c.levels,
+        ARM.c.concurrency,
+        ARM.c.campaign_id,
+        CAMPAIGN.c.name.label("campaign"),
+    ).join_from(ARM, CAMPAIGN, CAMPAIGN.c.id == ARM.c.campaign_id)
+    return [ArmScope(**row._mapping) for row in connection.execute(statement)]
+
+
+def _passes_arm(arm: ArmScope, wanted: Filter) -> bool:
+    return all(
+        _holds(term, is_so)
+        for term in wanted.of("arm", "level", "c", "campaign")
+        for is_so in [_is_of_arm(term, arm)]
+    )
+
+
+def _is_of_arm(term: Term, arm: ArmScope) -> bool:
+    if term.key == "c":
+        return _admits(term, arm.concurrency)
+    if term.key == "campaign":
+        return any(
+            parse_id(IdKind.CAMPAIGN, word) == arm.campaign_id or word == arm.campaign
+            for word in term.words
+        )
+    if term.key == "level":
+        return any(_has_level(arm, word) for word in term.words)
+    return any(_is_named(arm, word) for word in term.words)
+
+
+def _is_named(arm: ArmScope, word: str) -> bool:
+    row_id = parse_id(IdKind.ARM, word)
+    if row_id is not None:
+        return row_id == arm.arm_id
+    return any(_has_in_order(name, word) for name in (arm.name, arm.tag or ""))
+
+
+def _has_level(arm: ArmScope, word: str) -> bool:
+    """`factor=level` names both; a level alone may be any factor's."""
+    factor, equals, level = word.rpartition("=")
+    levels = {str(key).lower(): str(value).lower() for key, value in arm.levels.items()}
+    if equals:
+        return levels.get(factor.lower()) == level.lower()
+    return level.lower() in levels.values()
+
+
+def _has_in_order(name: str, words: str) -> bool:
+    """Whole words next to one another: `c-8` is not in `c-80`."""
+    have, want = _WORD.findall(name.lower()), _WORD.findall(words.lower())
+    starts = range(len(have) - len(want) + 1)
+    return bool(want) and any(have[start : start + len(want)] == want for start in starts)
+
+
+def _passes_run(scope: RunScope, wanted: Filter) -> bool:
+    return all(
+        _holds(term, _is_of_run(term, scope))
+        for term in wanted.of("run", "block", "state", "runflag")
+    )
+
+
+def _is_of_run(term: Term, scope: RunScope) -> bool:
+    if term.key == "state":
+        return scope.state in term.words
+    if term.key == "runflag":
+        return any(word in scope.flags for word in term.words)
+    return _admits(term, scope.run_id if term.key == "run" else scope.block)
+
+
+def _admits(term: Term, value: float) -> bool:
+    return any(bound.admits(value) for bound in term.bounds)
+
+
+def _holds(term: Term, is_so: bool) -> bool:
+    return is_so is not term.is_negated
+
+
+def is_counted(wanted: Filter) -> bool:
+    """Whether the counters of the runs answer how many sessions pass."""
+    return not wanted.without("outcome", *RUN_KEYS).terms
