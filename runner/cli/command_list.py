@@ -40,6 +40,11 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "show",
         "List the campaigns of a store, or show one: its arms, its runs, its verdicts.",
     ),
+    "sessions": ListedCommand(
+        "sessions_command",
+        "sessions",
+        "List the stored sessions that pass a filter, those of the newest runs first.",
+    ),
     "verdict": ListedCommand(
         "verdict_command",
         "verdict",
