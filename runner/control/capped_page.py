@@ -16,12 +16,13 @@ NO_PAGE = (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`content` is at most the limit; `is_cut` where there was more."""
+    """`content` is at most the limit; `is_cut` where there was more. `date`: as the server says."""
 
     status: int
     content_type: str
     content: bytes
     is_cut: bool = False
+    date: str | None = None
 
     @property
     def text(self) -> str:
@@ -50,9 +51,13 @@ async def fetch_page(
             content += piece[: cap_bytes - len(content)]
             if len(content) >= cap_bytes:
                 break
-        content_type = answer.headers.get("content-type", "")
-        is_cut = len(content) >= cap_bytes
-        return Page(answer.status_code, content_type, bytes(content), is_cut)
+        return Page(
+            status=answer.status_code,
+            content_type=answer.headers.get("content-type", ""),
+            content=bytes(content),
+            is_cut=len(content) >= cap_bytes,
+            date=answer.headers.get("date"),
+        )
 
 
 def said_by(error: BaseException, *, deadline_s: float) -> str:

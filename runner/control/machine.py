@@ -17,6 +17,7 @@ from runner.control.process_group import ProcessMark
 from runner.errors import StackControlError
 
 COMMAND_DEADLINE_S = 60.0
+REAP_DEADLINE_S = 2.0
 MOST_OUTPUT_BYTES = 4 * 1024 * 1024
 _SHOWN_OUTPUT = 400
 
@@ -111,7 +112,9 @@ class RealMachine:
             if child.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
-                child.communicate()
+                # What it started in a session of its own may keep its output open for ever.
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.communicate(timeout=REAP_DEADLINE_S)
         return Completed(child.returncode, _text(stdout), _text(stderr))
 
     def hold(

@@ -15,9 +15,10 @@ from db.tables import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.wedges import mark_wedge_victims
 from runner.errors import RunInvalidError, StackError
+from runner.event_loop import end_task
 from runner.execute.arm_switch import proof_after_switch, switch_request
-from runner.execute.launcher import LaunchedStack
 from runner.execute.eviction import evict_prefixes
+from runner.execute.launcher import LaunchedStack
 from runner.execute.off_loop import off_loop
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_counts import lines_of
@@ -28,8 +29,8 @@ from runner.execute.stop_request import StoppedEarlyError, unless_stopped
 from runner.observe.engine_readings import PageReading
 from runner.stacks.arm_proof import ArmProof, prove_arm
 from runner.stacks.cache_flush import flush_caches
-from runner.stacks.exposure import Exposure, cache_use, measure_exposure
 from runner.stacks.eviction_flood import Flooded
+from runner.stacks.exposure import Exposure, cache_use, measure_exposure
 from runner.stacks.foreign_traffic import CountedRequests, counted_requests
 from runner.stacks.reachability import gone_service
 from runner.stacks.running_stack import RunningStack
@@ -82,8 +83,8 @@ class _RunLife:
         self._run = run
         self._setting = setting
         self._driven: _Driven | None = None
-
         self._flooded: Flooded | None = None
+
     async def live(self) -> tuple[RunState, str | None]:
         """The end of a run that was not cut short, with a reason where it does not count."""
         launched = await self._in_its_arm()
@@ -166,10 +167,10 @@ class _RunLife:
         if refusal is not None:
             await off_loop(flag_run, setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)
             raise RunInvalidError(f"{refusal}; with no client this is a sign of stuck requests")
-
         flood = setting.campaign.workload.evict_flood
         if flood is not None:
             self._flooded = await evict_prefixes(self._run, setting, running, flood)
+
     async def _driving(self, running: RunningStack, driven: _Driven) -> None:
         setting = self._setting
         halt, observer = driven.watch.halt, driven.watch.observer
@@ -271,8 +272,8 @@ class _RunLife:
                 "counters": [exposure.to_json() for exposure in driven.exposures],
                 "cache_tokens": driven.cache_use,
                 "requests": [each.to_json() for each in driven.requests],
-            },
                 **({"evict_flood": self._flooded.to_json()} if self._flooded else {}),
+            },
             client_health=health.to_json() if health is not None else {},
         )
         await off_loop(flag_run, store, run_id, *driven.flags)
@@ -299,5 +300,4 @@ async def _following(source: asyncio.Event, target: asyncio.Event) -> AsyncItera
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait([task])
+        await end_task(task)

@@ -12,6 +12,7 @@ from db.vocabulary import TransportEnd
 from runner.campaign.campaign import Arm, Campaign
 from runner.campaign.stack_file import Stack
 from runner.control.secrets import Secrets
+from runner.event_loop import end_task
 from runner.execute.early_stopping import may_end_at_first_corrupt
 from runner.execute.live_evidence import progress_of
 from runner.execute.run_request import request_of
@@ -110,9 +111,8 @@ class SessionDrive:
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.wait([task])
-        if not task.cancelled() and (error := task.exception()) is not None:
+            await end_task(task)
+        if task.done() and not task.cancelled() and (error := task.exception()) is not None:
             raise error
 
     def _player(self, client: StreamingClient, scenario: Scenario) -> SessionPlayer:

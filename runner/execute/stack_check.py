@@ -87,13 +87,12 @@ async def _health(launch: ServiceLaunch, http: httpx.AsyncClient) -> Finding:
         return Finding(part, None, "the service offers neither health nor models")
     before_s = time.time()
     try:
-        async with asyncio.timeout(PAGE_DEADLINE_S):
-            answer = await http.get(url)
+        page = await fetch_page(http, url, deadline_s=PAGE_DEADLINE_S)
     except NO_PAGE as error:
         return Finding(part, False, f"{url}: {said_by(error, deadline_s=PAGE_DEADLINE_S)}")
-    if answer.status_code != HTTPStatus.OK:
-        return Finding(part, False, f"{url} answered {answer.status_code}")
-    offset_s = _offset_s(answer.headers.get("date"), (before_s + time.time()) / 2)
+    if page.status != HTTPStatus.OK:
+        return Finding(part, False, f"{url} answered {page.status}")
+    offset_s = _offset_s(page.date, (before_s + time.time()) / 2)
     if offset_s is None:
         return Finding(part, True, f"{url} answers; it tells no time")
     is_close = abs(offset_s) <= MOST_OFFSET_S

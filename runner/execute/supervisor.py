@@ -1,5 +1,6 @@
 """Keeps a dashboard and a worker running under one clean stop."""
 
+import contextlib
 import signal
 import subprocess
 import threading
@@ -12,6 +13,7 @@ from runner.errors import SupervisedProcessError
 POLL_S = 0.3
 WORKER_GRACE_S = 300.0
 DASHBOARD_GRACE_S = 5.0
+REAP_DEADLINE_S = 5.0
 MAX_RESTARTS = 5
 
 
@@ -80,7 +82,8 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 self._tell(f"{command.name} did not end within {command.grace_s:g} s: killed")
                 _signal(process, signal.SIGKILL)
-                process.wait()
+                with contextlib.suppress(subprocess.TimeoutExpired):  # it waits in the kernel
+                    process.wait(timeout=REAP_DEADLINE_S)
 
     def _start(self, command: SupervisedCommand) -> None:
         self._running[command.name] = subprocess.Popen(

@@ -17,6 +17,7 @@ from runner.testbed.watchdog import StepPulse
 
 _IDLE_REPORT_AFTER_S = 1.0
 _SHORTEST_WAIT_S = 0.005
+_STOP_DEADLINE_S = 60.0
 Answer = TypeVar("Answer")
 
 
@@ -68,7 +69,7 @@ class EngineThread:
         """Ends after the step in progress; what is still open is dropped."""
         self._stopped.set()
         self._mailbox.put(None)
-        self._thread.join()
+        self._thread.join(timeout=_STOP_DEADLINE_S)
 
     @property
     def is_alive(self) -> bool:

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+_GIT_DEADLINE_S = 30.0
+
 
 def provenance(
     command: Sequence[str], *, device: str, seeds: Sequence[int | str], commit: str | None = None
@@ -29,7 +31,7 @@ def current_commit(folder: Path) -> str | None:
     try:
         commit = _git(folder, "rev-parse", "HEAD")
         is_changed = bool(_git(folder, "status", "--porcelain", "--", "."))
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return None
     return f"{commit}+" if is_changed else commit
 
@@ -40,4 +42,7 @@ def sha256_of(path: Path) -> str:
 
 def _git(folder: Path, *words: str) -> str:
     command = ("git", "-C", str(folder), *words)
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    ended = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=_GIT_DEADLINE_S
+    )
+    return ended.stdout.strip()

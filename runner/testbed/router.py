@@ -27,6 +27,9 @@ from runner.testbed.server import METRICS_TYPE, no_such_page
 
 _ROOM_BITS = 63
 _NO_LIMIT = aiohttp.ClientTimeout(total=None, connect=10)
+_PAGE_DEADLINE_S = 10.0
+_COMMAND_LIMIT = aiohttp.ClientTimeout(total=120)
+_PAGE_LIMIT = aiohttp.ClientTimeout(total=_PAGE_DEADLINE_S)
 
 
 @asynccontextmanager
@@ -36,7 +39,13 @@ async def running_router(workers: tuple[Worker, Worker], model_name: str) -> Asy
     async with aiohttp.ClientSession(connector=connector, timeout=_NO_LIMIT) as session:
         router = Router(workers, session)
         await router.learn_bootstrap()
-        yield Starlette(routes=router.routes(), exception_handlers={HTTPException: no_such_page})
+        handlers = {HTTPException: no_such_page, TimeoutError: _late}
+        yield Starlette(routes=router.routes(), exception_handlers=handlers)
+
+
+def _late(request: Request, _: Exception) -> Response:
+    text = f"a worker had no answer to {request.url.path} within {_PAGE_DEADLINE_S:g} s"
+    return PlainTextResponse(text, status_code=504)
 
 
 class Router:
@@ -132,25 +141,27 @@ class Router:
         """Both workers' metrics on one page, told apart by `worker_addr`."""
         pages = {}
         for worker in (self._prefill, self._decode):
-            async with self._session.get(f"{worker.url}/metrics") as answer:
+            async with self._session.get(f"{worker.url}/metrics", timeout=_PAGE_LIMIT) as answer:
                 pages[worker.url] = await answer.text()
         return Response(labelled_exposition(pages), headers={"content-type": METRICS_TYPE})
 
     async def _is_healthy(self, worker: Worker) -> bool:
         try:
-            async with self._session.get(f"{worker.url}/health") as answer:
+            async with self._session.get(f"{worker.url}/health", timeout=_PAGE_LIMIT) as answer:
                 return answer.status == 200
-        except aiohttp.ClientError:
+        except (aiohttp.ClientError, TimeoutError):
             return False
 
     async def _get_json(self, worker: Worker, path: str) -> dict[str, Any]:
-        async with self._session.get(f"{worker.url}{path}") as answer:
+        async with self._session.get(f"{worker.url}{path}", timeout=_PAGE_LIMIT) as answer:
             found: dict[str, Any] = await answer.json()
             return found
 
     async def _pass_on(self, worker: Worker, method: str, path: str, body: bytes) -> Response:
         try:
-            async with self._session.request(method, f"{worker.url}{path}", data=body) as answer:
+            async with self._session.request(
+                method, f"{worker.url}{path}", data=body, timeout=_COMMAND_LIMIT
+            ) as answer:
                 content = await answer.read()
                 return Response(content, answer.status, media_type=answer.content_type)
         except aiohttp.ClientError as error:

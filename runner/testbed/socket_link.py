@@ -18,6 +18,7 @@ from runner.testbed.kv_pool import PagePool
 from runner.testbed.page_messages import PageMessage, decode_message, encode_message
 
 _CONNECT_TIMEOUT_S = 5.0
+_OFFER_DEADLINE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,9 @@ class BootstrapServer:
     def _serve(self, connection: socket.socket, address: str) -> None:
         with connection, connection.makefile("rb") as lines:
             try:
+                connection.settimeout(_OFFER_DEADLINE_S)
                 offer = PoolOffer(**json.loads(lines.readline()))
+                connection.settimeout(None)  # pages come whenever there are any
                 peer = SocketDecodePeer(connection, address, self._open_pool(offer))
             except (ValueError, TypeError, OSError):
                 return  # not a decode instance of ours

@@ -26,6 +26,7 @@ from runner.testbed.relay import Worker
 from runner.testbed.router import running_router
 
 _STOP_GRACE_S = 4.0
+_START_DEADLINE_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +117,12 @@ def _log_file(folder: str | None, role: str) -> AbstractContextManager[IO[bytes]
 
 
 async def _announced_url(process: asyncio.subprocess.Process) -> str:
-    """Empty when the process ended before it listened."""
+    """Empty when the process ended before it listened, or did not listen in time."""
     assert process.stdout is not None
-    line = (await process.stdout.readline()).decode()
+    try:
+        line = (await asyncio.wait_for(process.stdout.readline(), _START_DEADLINE_S)).decode()
+    except TimeoutError:
+        return ""
     return line.rsplit(" ", 1)[-1].strip()
 
 
@@ -129,4 +133,5 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await asyncio.wait_for(process.wait(), _STOP_GRACE_S)
     except TimeoutError:
         process.kill()
-        await process.wait()
+        with contextlib.suppress(TimeoutError):  # one that waits in the kernel heeds nothing
+            await asyncio.wait_for(process.wait(), _STOP_GRACE_S)

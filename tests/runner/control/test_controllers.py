@@ -1,7 +1,10 @@
 """Commands of controllers: what words they are, what they wait for, how they are undone."""
 
+import os
+import signal
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -75,6 +78,18 @@ def test_a_command_that_fails_is_told_with_what_it_said() -> None:
 def test_a_command_that_does_not_end_is_ended() -> None:
     with pytest.raises(StackControlError, match=r"had no end within 0\.1 s"):
         RealMachine().run(["sleep", "60"], deadline_s=0.1)
+
+
+def test_what_a_command_leaves_behind_holds_nobody_up(tmp_path: Path) -> None:
+    """A process in a session of its own outlives the kill, and keeps the output open."""
+    left = tmp_path / "left.pid"
+    own_session = f"setsid sh -c 'echo $$ > {left}; exec sleep 600'"
+
+    with pytest.raises(StackControlError, match="had no end within"):
+        RealMachine().run(["sh", "-c", f"{own_session} & sleep 600"], deadline_s=1.0)
+
+    if left.exists():  # on a machine that is busy it may not have come so far
+        os.kill(int(left.read_text("ascii")), signal.SIGKILL)
 
 
 def test_a_program_that_is_missing_is_named() -> None:
