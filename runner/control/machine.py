@@ -109,18 +109,26 @@ class RealMachine:
         except subprocess.TimeoutExpired:
             raise StackControlError(f"{shown(argv)} had no end within {deadline_s:g} s") from None
         finally:
-            if child.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                # What it started in a session of its own may keep its output open for ever.
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    child.communicate(timeout=REAP_DEADLINE_S)
+            _end(child)
         return Completed(child.returncode, _text(stdout), _text(stderr))
 
     def hold(
         self, argv: Sequence[str], *, env: Mapping[str, str], log_path: Path
     ) -> RunningService:
         return hold_process(argv, env=env, log_path=log_path)
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    """Its output is not waited for: what it has left behind may keep that open for ever."""
+    if child.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(timeout=REAP_DEADLINE_S)
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):  # it may not have read all that it was told
+                pipe.close()
 
 
 class RehearsedMachine:
