@@ -94,7 +94,8 @@ class LevelEffect(Shape):
 
     `at` are the services or roles that get `args` and `env`: all but routers, if empty. With `url`
     the arm is an endpoint: sessions go there, and the services of the stack are left alone.
-    `command` enters the level by other means, `undo` leaves it.
+    `command` enters the level by other means, `undo` leaves it. `implies` names settings of the
+    server's report that follow from the level; a name stands for those that begin with it, too.
     """
 
     at: tuple[Name, ...] = ()
@@ -109,6 +110,7 @@ class LevelEffect(Shape):
     command: tuple[Text, ...] = ()
     undo: tuple[Text, ...] = ()
     verify: tuple[LevelCheck, ...] = ()
+    implies: tuple[Name, ...] = ()
     exercise: tuple[CounterCheck, ...] = ()
 
     @property

@@ -16,10 +16,15 @@ from runner.evidence.campaign_verdict import Question
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.counts_question import NO_CORRUPTION
 from runner.evidence.decision_rule import DecisionRule
-from runner.evidence.fingerprint_differences import fingerprint_differences
 from runner.evidence.paired_sessions import PairedSessions, pair_sessions
 from runner.execute.campaign_evidence import CampaignEvidence, gather_evidence
-from runner.execute.launch_differences import are_endpoints, declared_between
+from runner.execute.launch_differences import (
+    LaunchDifferences,
+    are_endpoints,
+    declared_between,
+    implied_between,
+    launch_differences,
+)
 
 
 class FlippedDialogue(NamedTuple):
@@ -120,6 +125,7 @@ def _find(store: Store, text: str) -> StoredRun:
 def _setting(after: StoredRun, before: StoredRun) -> ComparisonSetting:
     """As the campaigns of both have it, of these two runs alone."""
     pair = (after, before)
+    differences = _differences(after, before)
     of_after, of_before = (x.evidence.setting(x.run.arm_id, x.run.arm_id) for x in pair)
     labels = {after.label, before.label}
     return replace(
@@ -129,7 +135,8 @@ def _setting(after: StoredRun, before: StoredRun) -> ComparisonSetting:
         order_is_random=None,
         sessions_planned=_of(labels, {**of_before.sessions_planned, **of_after.sessions_planned}),
         unverified=_unverified(after, before),
-        undeclared_differences=_undeclared(after, before),
+        undeclared_differences=differences.undeclared,
+        implied_differences=differences.implied,
         is_versus_concurrent=after.run.campaign_id == before.run.campaign_id,
         ended_by_rule=of_after.ended_by_rule or of_before.ended_by_rule,
     )
@@ -147,17 +154,21 @@ def _unverified(after: StoredRun, before: StoredRun) -> tuple[str, ...]:
     return tuple(sorted(differing & unproven))
 
 
-def _undeclared(after: StoredRun, before: StoredRun) -> tuple[str, ...]:
-    """In what their launches differ that the levels of neither campaign declare."""
+def _differences(after: StoredRun, before: StoredRun) -> LaunchDifferences:
+    """In what their launches differ, by the levels of both campaigns."""
     arms = [x.evidence.arm(x.run.arm_id) for x in (after, before)]
     definitions = [x.evidence.campaign.definition for x in (after, before)]
     if any(are_endpoints(each, *arms) for each in definitions):
-        return ()
+        return LaunchDifferences()
     launches = [x.evidence.reports.get(x.run.launch_id or 0) for x in (after, before)]
     if launches[0] is None or launches[1] is None:
-        return ()
-    declared = frozenset().union(*(declared_between(each, *arms) for each in definitions))
-    return fingerprint_differences([launches[0]], [launches[1]], declared=declared)
+        return LaunchDifferences()
+    return launch_differences(
+        [launches[0]],
+        [launches[1]],
+        declared=frozenset().union(*(declared_between(each, *arms) for each in definitions)),
+        implied=frozenset().union(*(implied_between(each, *arms) for each in definitions)),
+    )
 
 
 def _class(outcome: str, corrupt: frozenset[str]) -> OutcomeClass:

@@ -13,6 +13,7 @@ class CaveatKind(StrEnum):
     HISTORICAL_CONTROL = "historical_control"
     SHARED_LAUNCHES = "shared_launches"
     RUNS_DIFFER = "runs_differ"
+    IMPLIED_SETTINGS = "implied_settings"
     BACKGROUND = "background"
     STOPPED_EARLY = "stopped_early"
     SHUFFLED_BLOCKS = "shuffled_blocks"

@@ -12,6 +12,7 @@ class ComparisonSetting:
 
     `scope` says what the claim is about ("C=80, stack testbed"). `launch_of`: runs of one launch
     are one cluster; a run without an entry had its own. `order`: labels as the runs were started.
+    `implied_differences`: in what the servers differ as a consequence of the levels.
     `sessions_planned`: how many each run was to have. `historical_rate`: what the fault was seen
     at before, for planning. `ended_by_rule`: the stop rule, not an accident, left runs undone.
     `background`: the sentence on the known-good arm, where one was named. `earlier_campaigns`:
@@ -25,6 +26,7 @@ class ComparisonSetting:
     order_is_random: bool | None = None
     sessions_planned: Mapping[str, int] = field(default_factory=dict)
     undeclared_differences: tuple[str, ...] = ()
+    implied_differences: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
     is_versus_concurrent: bool = True
     ended_by_rule: bool = False

@@ -112,6 +112,12 @@ def _of_the_plan(
             CaveatKind.SEVERAL_HYPOTHESES,
             f"One of {hypotheses} hypotheses of this campaign; p-values are adjusted (Holm).",
         )
+    if setting.implied_differences:
+        yield Caveat(
+            CaveatKind.IMPLIED_SETTINGS,
+            f"The levels imply other settings too ({', '.join(setting.implied_differences)}): what "
+            "is found holds for all of them together.",
+        )
     if not setting.is_versus_concurrent:
         yield Caveat(
             CaveatKind.HISTORICAL_CONTROL,

@@ -38,6 +38,7 @@ def inputs_of(
         "versus": _of_arm(versus, setting),
         "scope": setting.scope,
         "undeclared_differences": list(setting.undeclared_differences),
+        "implied_differences": list(setting.implied_differences),
         "unverified": list(setting.unverified),
         "concurrent": setting.is_versus_concurrent,
         "ended_by_rule": setting.ended_by_rule,

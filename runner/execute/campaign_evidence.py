@@ -17,14 +17,20 @@ from runner.evidence.background_rate import BackgroundRate, background_of, backg
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.counts import counted
 from runner.evidence.decision_rule import ELIMINATION_ALTERNATIVES, DecisionRule, Ending
-from runner.evidence.fingerprint_differences import Launch, fingerprint_differences
+from runner.evidence.fingerprint_differences import Launch
 from runner.evidence.number_words import counted_text
 from runner.evidence.run_block_process import DEFAULT_ALTERNATIVES
 from runner.evidence.run_cost import RunCost
 from runner.evidence.run_rate_test import Cluster
 from runner.evidence.session_correlation import FLOOR_OF_REPEATED_RUNS
 from runner.evidence.verdict_validity import invalidities, launches_of
-from runner.execute.launch_differences import are_endpoints, declared_between
+from runner.execute.launch_differences import (
+    LaunchDifferences,
+    are_endpoints,
+    declared_between,
+    implied_between,
+    launch_differences,
+)
 
 LEAST_BACKGROUND_SESSIONS = 59
 """As many as exclude a rate of 5 % where none is corrupt: fewer vouch for no background."""
@@ -115,6 +121,7 @@ class CampaignEvidence:
     def setting(self, arm_id: int, versus_id: int) -> ComparisonSetting:
         """How the two arms' runs were made."""
         own = [run for run in self.runs if run.arm_id in (arm_id, versus_id)]
+        differences = self.differences(arm_id, versus_id)
         started = sorted((run for run in own if run.started_at_us is not None), key=_place_in_time)
         return ComparisonSetting(
             scope=f"C={self.arm(arm_id).concurrency}, stack {self.campaign.stack}",
@@ -124,7 +131,8 @@ class CampaignEvidence:
             earlier_campaigns=self.earlier,
             sessions_planned={_label(run): run.sessions_planned for run in own},
             unverified=self._unverified(own, arm_id, versus_id),
-            undeclared_differences=self._undeclared(arm_id, versus_id),
+            undeclared_differences=differences.undeclared,
+            implied_differences=differences.implied,
             ended_by_rule=self.ending is not Ending.FIXED,
             each_run=_cost_of(own),
             planned_blocks=_planned_blocks(self.campaign, self.runs),
@@ -137,15 +145,17 @@ class CampaignEvidence:
         unproven = {factor for run in own for factor in self.unproven.get(run.id, ())}
         return tuple(sorted(differing & unproven))
 
-    def _undeclared(self, arm_id: int, versus_id: int) -> tuple[str, ...]:
+    def differences(self, arm_id: int, versus_id: int) -> LaunchDifferences:
+        """In what the launches of two arms differ, by what they said of themselves."""
         first, second = self.arm(arm_id), self.arm(versus_id)
         definition = self.campaign.definition
         if arm_id == versus_id or are_endpoints(definition, first, second):
-            return ()
-        return fingerprint_differences(
+            return LaunchDifferences()
+        return launch_differences(
             self._launches_of(arm_id),
             self._launches_of(versus_id),
             declared=declared_between(definition, first, second),
+            implied=implied_between(definition, first, second),
         )
 
     def _launches_of(self, arm_id: int) -> list[Launch]:

@@ -164,6 +164,7 @@ async def _run_all(
 ) -> _EarlyEnd:
     """Whether and why we stop early. Runs that fail one after the other are no use to anybody."""
     failures = 0
+    told: set[str] = set()
     for run in runs:
         if setting.stop.soft.is_set():
             break
@@ -172,7 +173,10 @@ async def _run_all(
         row = await execute_run(run, setting)
         if row.state == RunState.DONE:
             store, position = setting.store, run.arm.position
-            await asyncio.to_thread(note_evidence_so_far, store, campaign_id, position)
+            said = await asyncio.to_thread(note_evidence_so_far, store, campaign_id, position)
+            for sentence in sorted(set(said) - told):
+                setting.progress.note(sentence)
+            told |= set(said)
         if RunFlag.ENDED_AT_WEDGE in row.flags and setting.campaign.on_wedge is OnWedge.STOP:
             return _EarlyEnd(wedged_run=f"r-{run.run_id}")
         failures = failures + 1 if row.state == RunState.FAILED else 0

@@ -1,11 +1,35 @@
 """What the levels of a stored campaign declare, so that other differences of its arms stand out."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from db.reads.campaigns import ArmFacts
 from runner.campaign.file_shape import level_text
-from runner.evidence.fingerprint_differences import declared_settings
+from runner.evidence.fingerprint_differences import (
+    Launch,
+    declared_settings,
+    fingerprint_differences,
+)
+
+
+class LaunchDifferences(NamedTuple):
+    """Of two arms, as sentences: what no level declares, and what levels imply."""
+
+    undeclared: tuple[str, ...] = ()
+    implied: tuple[str, ...] = ()
+
+
+def launch_differences(
+    after: Sequence[Launch],
+    before: Sequence[Launch],
+    *,
+    declared: frozenset[str],
+    implied: frozenset[str],
+) -> LaunchDifferences:
+    """`declared` and `implied` are names of settings."""
+    undeclared = fingerprint_differences(after, before, declared=declared | implied)
+    of_either = fingerprint_differences(after, before, declared=declared)
+    return LaunchDifferences(undeclared, tuple(x for x in of_either if x not in undeclared))
 
 
 def declared_between(
@@ -20,6 +44,14 @@ def declared_between(
         [word for effect in effects for word in _words(effect)],
         [path for effect in effects for path in _paths(effect)],
     )
+
+
+def implied_between(
+    definition: Mapping[str, Any], first: ArmFacts, second: ArmFacts
+) -> frozenset[str]:
+    """The settings that follow from the levels in which two arms differ, by the stack file."""
+    effects = _effects_of(definition, first, second)
+    return declared_settings([], [name for each in effects for name in each.get("implies") or ()])
 
 
 def are_endpoints(definition: Mapping[str, Any], first: ArmFacts, second: ArmFacts) -> bool:

@@ -26,18 +26,33 @@ def progress_of(outcomes: Mapping[str, int], *, corrupt: Sequence[str], planned:
     return progress_sentence(run, planned=planned)
 
 
-def note_evidence_so_far(store: Store, campaign_id: int, arm_position: int) -> None:
+def note_evidence_so_far(store: Store, campaign_id: int, arm_position: int) -> tuple[str, ...]:
     """After a run of this arm has ended: what each hypothesis about it bears now, for pages, and
-    the verdict as the runs stand.
+    the verdict as the runs stand. Sentences on what already makes a comparison invalid.
 
     The first table of e-values of a size takes a second, so that no sessions should run meanwhile.
     """
     evidence = gather_evidence(store, campaign_id)
     arm_id = next(arm.id for arm in evidence.arms if arm.position == arm_position)
-    for each in evidence.hypotheses:
-        if arm_id in (each.arm_id, each.versus_arm_id):
-            note_progress(store, each.hypothesis_id, _said_of(each, evidence))
+    concerned = [x for x in evidence.hypotheses if arm_id in (x.arm_id, x.versus_arm_id)]
+    for each in concerned:
+        note_progress(store, each.hypothesis_id, _said_of(each, evidence))
     judge_hypotheses(store, campaign_id, about_arm=arm_id)
+    said = [_undeclared_between(each, evidence) for each in concerned]
+    return tuple(dict.fromkeys(each for each in said if each is not None))
+
+
+def _undeclared_between(hypothesis: VerdictFacts, evidence: CampaignEvidence) -> str | None:
+    """The same at each run, so that it can be told once."""
+    first, second = hypothesis.arm_id, hypothesis.versus_arm_id
+    differences = evidence.differences(first, second).undeclared
+    if not differences:
+        return None
+    return (
+        f"{evidence.arm(first).name} and {evidence.arm(second).name} also differ in "
+        f"{', '.join(differences)}, so that comparing them is invalid. Where that follows from a "
+        "level, name the setting under `implies` of that level, which begins another campaign"
+    )
 
 
 def _said_of(hypothesis: VerdictFacts, evidence: CampaignEvidence) -> str:

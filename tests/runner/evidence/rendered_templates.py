@@ -210,6 +210,7 @@ VARIANTS: Mapping[str, Callable[[Question], Question]] = {
     "outcomes that do not count": with_runs(with_uncounted),
     "tried before under its name": with_setting(earlier_campaigns=("c-1", "c-2")),
     "undeclared differences": with_setting(undeclared_differences=("image: a v b",)),
+    "implied settings": with_setting(implied_differences=("server page_size: 64 v 1",)),
     "not verified": with_setting(unverified=("hicache",)),
     "client saturated": flagged(RunFlag.CLIENT_SATURATED),
     "not exercised": flagged(RunFlag.NOT_EXERCISED),
