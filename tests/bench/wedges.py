@@ -46,6 +46,12 @@ SURELY_NONE_S = 5.0
 
 ACT_AFTER_SESSIONS = 6
 
+HEADER = (
+    "| arm | runs | wedges expected | found | paused for 10 s or more | of them named | "
+    "named falsely | start minus last token | found after | silent sessions |\n"
+    "|---|---|---|---|---|---|---|---|---|---|\n"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -166,6 +172,8 @@ def plans(blocks: int) -> tuple[Plan, ...]:
             faults=("sound", "sound_split", "pause_5s", "scheduler_rests_5s", "slow_transfers"),
             blocks=max(1, blocks // 2),
         ),
+        Plan(name="load", faults=("stall_60", "frozen"), concurrency="80", sessions=80),
+        Plan(name="long", faults=("stall_20", "frozen"), context_tokens=700),
         Plan(name="sound-load", faults=("sound",), concurrency="1, 80", sessions=80),
         Plan(name="sound-long", faults=("sound",), context_tokens=700, blocks=2),
         Plan(name="sound-idle", faults=("sound",), concurrency="2", sessions=6, tool_ms=4000),
@@ -298,9 +306,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         configs = Path(folder)
         _write_stack(configs)
-        measured = [each for plan in chosen for each in _run(plan, configs)]
-    sys.stdout.write(table(measured))
-    return 0 if all(each.right_count for each in measured) else 1
+        sys.stdout.write(HEADER)
+        is_right = True
+        for plan in chosen:
+            measured = _run(plan, configs)
+            sys.stdout.write(rows(measured))
+            sys.stdout.flush()
+            is_right = is_right and all(each.right_count for each in measured)
+    return 0 if is_right else 1
 
 
 def _chosen(every: Sequence[Plan], names: Sequence[str]) -> list[Plan]:
@@ -316,16 +329,12 @@ def _chosen(every: Sequence[Plan], names: Sequence[str]) -> list[Plan]:
     return found
 
 
-def table(measured: Sequence[Measured]) -> str:
+def rows(measured: Sequence[Measured]) -> str:
     """One line for each arm, as Markdown."""
     by_arm: defaultdict[str, list[Measured]] = defaultdict(list)
     for each in measured:
         by_arm[each.arm].append(each)
-    lines = [
-        "| arm | runs | wedges expected | found | paused for 10 s or more | of them named | "
-        "named falsely | start minus last token | found after | silent sessions |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    lines: list[str] = []
     for arm, runs in by_arm.items():
         victims = [each.victims() for each in runs]
         errors = [error for each in runs for error in each.start_errors_s()]
