@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
-from scipy.stats import hypergeom, norm
+from scipy.special import gammaln, ndtr
 
 from runner.evidence.beta_binomial import FloatArray, total_pmf
+from runner.evidence.fisher import fisher_less
 
 # Two tables of equal p-value differ by rounding; without this tolerance the answer would depend
 # on which arm is named first.
@@ -67,13 +67,13 @@ def large_sample_less(first: Counted, second: Counted, *, rho: float) -> float:
     The variance of z is inflated by the design effect of each arm, which is exact for its rate.
     """
     total = first.corrupt + second.corrupt
-    fisher = float(hypergeom.cdf(first.corrupt, first.n + second.n, total, first.n))
+    fisher = fisher_less(first.corrupt, first.n, second.corrupt, second.n)
     shared = total / (first.n + second.n)
     variance = shared * (1 - shared) * sum(_inflated(arm, rho) for arm in (first, second))
     if variance <= 0.0:
         return fisher
     gap = first.corrupt / first.n - second.corrupt / second.n
-    return max(fisher, float(norm.cdf(gap / sqrt(variance))))
+    return max(fisher, float(ndtr(gap / sqrt(variance))))
 
 
 def boschloo_two_sided(first: Counted, second: Counted, *, rho: float = 0.0) -> float:

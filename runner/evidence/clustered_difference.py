@@ -7,7 +7,7 @@ Each arm counts as many independent sessions as its design effect leaves (Rao & 
 from collections.abc import Sequence
 from math import hypot, sqrt
 
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from runner.evidence.rates import CONFIDENCE, Interval
 from runner.evidence.run_rate_test import Cluster
@@ -44,7 +44,7 @@ def effective_wilson(
     """The rate and its Wilson limits, of the effective sessions."""
     n = effective_sessions(clusters, rho=rho)
     p = sum(c.k for c in clusters) / sum(c.n for c in clusters)
-    z = float(norm.isf((1 - confidence) / 2))
+    z = -float(ndtri((1 - confidence) / 2))
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return p, max(0.0, centre - half) if p > 0 else 0.0, min(1.0, centre + half) if p < 1 else 1.0

@@ -6,13 +6,11 @@ At rho = 0 they are the one-sided Clopper-Pearson limits, at k = 0 the rule of t
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
 
 from runner.evidence.beta_binomial import probability_of_none, total_pmf
 from runner.evidence.proportion_limits import exact_lower_limit, exact_upper_limit
 from runner.evidence.rates import CONFIDENCE, Rate
-
-_PRECISION = 1e-13
+from runner.evidence.root_finding import root_between
 
 
 def clustered_upper_limit(
@@ -28,7 +26,7 @@ def clustered_upper_limit(
     def excess(rate: float) -> float:
         return _at_most(k, sizes, rate=rate, rho=rho) - (1 - confidence)
 
-    return float(brentq(excess, 0.0, 1.0, xtol=_PRECISION, rtol=_PRECISION))
+    return root_between(excess, 0.0, 1.0)
 
 
 def clustered_lower_limit(
@@ -44,7 +42,7 @@ def clustered_lower_limit(
     def excess(rate: float) -> float:
         return confidence - _at_most(k - 1, sizes, rate=rate, rho=rho)
 
-    return float(brentq(excess, 0.0, 1.0, xtol=_PRECISION, rtol=_PRECISION))
+    return root_between(excess, 0.0, 1.0)
 
 
 def probability_at_least(k: int, run_sizes: Sequence[int], *, rate: float, rho: float) -> float:

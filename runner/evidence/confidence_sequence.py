@@ -6,12 +6,10 @@ The sessions are taken as independent, which those of one run are not.
 from collections.abc import Callable
 from math import exp, log
 
-from scipy.optimize import brentq
 from scipy.special import betaln, xlog1py, xlogy
 
 from runner.evidence.rates import CONFIDENCE, Interval
-
-_PRECISION = 1e-13
+from runner.evidence.root_finding import root_between
 
 
 def beta_mixture_sequence(
@@ -42,4 +40,4 @@ def _edge(inside: Callable[[float], float], peak: float, end: float) -> float:
     while inside(end + (peak - end) * exp(-gap)) > 0.0:
         gap *= 2
     outside = end + (peak - end) * exp(-gap)
-    return float(brentq(inside, outside, peak, xtol=_PRECISION, rtol=_PRECISION))
+    return root_between(inside, outside, peak)

@@ -7,10 +7,10 @@ the factor N / (N - 1), after which many tables of the literature were printed.
 from collections.abc import Callable
 from math import acos, copysign, cos, hypot, pi, sqrt
 
-from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from runner.evidence.rates import CONFIDENCE, Interval, Rate
+from runner.evidence.root_finding import root_between
 
 _PRECISION = 1e-14
 _BESIDE = 1e-12
@@ -75,7 +75,7 @@ def _outward(excess: Callable[[float], float], start: float, end: float) -> floa
         return end
     if excess(beside) >= 0.0:
         return start
-    return float(brentq(excess, beside, end, xtol=_PRECISION, rtol=_PRECISION))
+    return root_between(excess, beside, end, precision=_PRECISION)
 
 
 def _restricted_variance(first: Rate, second: Rate, delta: float) -> float:
@@ -104,4 +104,4 @@ def _restricted_rate(first: Rate, second: Rate, delta: float) -> float:
 
 
 def _quantile(confidence: float) -> float:
-    return float(norm.isf((1 - confidence) / 2))
+    return -float(ndtri((1 - confidence) / 2))

@@ -7,7 +7,7 @@ a verdict.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from db.vocabulary import OutcomeClass
 
@@ -56,16 +56,16 @@ def mcnemar_less(pairs: PairedSessions) -> float:
     Given the discordant pairs, those corrupt in the first arm only are Binomial(d, 1/2)
     (McNemar, Psychometrika 12, 1947; exact form: Cochran, Biometrika 37, 1950).
     """
-    return float(binom.cdf(pairs.only_first_corrupt, pairs.discordant, 0.5))
+    return float(bdtr(pairs.only_first_corrupt, pairs.discordant, 0.5))
 
 
 def mcnemar_less_worst_case(pairs: PairedSessions) -> float:
     """The same with every silent pair counted against the claim."""
     against = pairs.only_first_corrupt + pairs.silent_pairs
-    return float(binom.cdf(against, pairs.discordant + pairs.silent_pairs, 0.5))
+    return float(bdtr(against, pairs.discordant + pairs.silent_pairs, 0.5))
 
 
 def mcnemar_two_sided(pairs: PairedSessions) -> float:
     """Twice the smaller tail, at most 1."""
     smaller = min(pairs.only_first_corrupt, pairs.only_second_corrupt)
-    return min(1.0, 2 * float(binom.cdf(smaller, pairs.discordant, 0.5)))
+    return min(1.0, 2 * float(bdtr(smaller, pairs.discordant, 0.5)))

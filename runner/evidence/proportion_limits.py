@@ -3,7 +3,7 @@
 Wilson is shown (`rates`), Clopper-Pearson decides: its coverage never falls below the nominal one.
 """
 
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv
 
 from runner.evidence.rates import CONFIDENCE, Interval, Rate
 
@@ -21,8 +21,8 @@ def jeffreys(rate: Rate, confidence: float = CONFIDENCE) -> Interval:
     """
     tail = (1 - confidence) / 2
     a, b = rate.count + 0.5, rate.of - rate.count + 0.5
-    low = 0.0 if rate.count == 0 else float(beta.ppf(tail, a, b))
-    high = 1.0 if rate.count == rate.of else float(beta.isf(tail, a, b))
+    low = 0.0 if rate.count == 0 else float(betaincinv(a, b, tail))
+    high = 1.0 if rate.count == rate.of else float(betainccinv(a, b, tail))
     return Interval(low, high)
 
 
@@ -50,9 +50,9 @@ def zero_upper_limit(sessions: int, confidence: float = CONFIDENCE) -> float:
 
 def _exact_low(rate: Rate, tail: float) -> float:
     k, n = rate.count, rate.of
-    return 0.0 if k == 0 else float(beta.ppf(tail, k, n - k + 1))
+    return 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
 
 
 def _exact_high(rate: Rate, tail: float) -> float:
     k, n = rate.count, rate.of
-    return 1.0 if k == n else float(beta.isf(tail, k + 1, n - k))
+    return 1.0 if k == n else float(betainccinv(k + 1, n - k, tail))

@@ -6,10 +6,10 @@ A ratio has no upper limit where the second arm saw nothing, and says little abo
 from collections.abc import Callable
 from math import exp, inf, log, sqrt
 
-from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from runner.evidence.rates import CONFIDENCE, Interval, Rate
+from runner.evidence.root_finding import root_between
 
 _PRECISION = 1e-14
 
@@ -65,8 +65,8 @@ def _crossing(excess: Callable[[float], float], centre: float, *, step: float) -
     outside = inside + step
     while excess(outside) <= 0.0:
         inside, outside = outside, outside + step
-    return float(brentq(excess, inside, outside, xtol=_PRECISION, rtol=_PRECISION))
+    return root_between(excess, inside, outside, precision=_PRECISION)
 
 
 def _quantile(confidence: float) -> float:
-    return float(norm.isf((1 - confidence) / 2))
+    return -float(ndtri((1 - confidence) / 2))

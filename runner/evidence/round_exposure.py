@@ -8,7 +8,7 @@ taken as independent; secondary to every verdict.
 from math import inf, sqrt
 from typing import NamedTuple
 
-from scipy.stats import binom, chi2, norm
+from scipy.special import bdtr, gammainccinv, gammaincinv, ndtri
 
 from runner.evidence.rates import CONFIDENCE, Interval
 
@@ -29,8 +29,8 @@ def exposure_limits(exposure: RoundExposure, *, confidence: float = CONFIDENCE) 
     """Exact limits of the rate per round (Garwood, Biometrika 28, 1936)."""
     tail = (1 - confidence) / 2
     k, rounds = exposure
-    low = 0.0 if k == 0 else float(chi2.ppf(tail, 2 * k)) / 2
-    return Interval(low / rounds, float(chi2.isf(tail, 2 * k + 2)) / 2 / rounds)
+    low = 0.0 if k == 0 else float(gammaincinv(k, tail))
+    return Interval(low / rounds, float(gammainccinv(k + 1, tail)) / rounds)
 
 
 def exposure_less(first: RoundExposure, second: RoundExposure) -> float:
@@ -40,7 +40,7 @@ def exposure_less(first: RoundExposure, second: RoundExposure) -> float:
     (Przyborowski & Wilenski, Biometrika 31, 1940).
     """
     share = first.rounds / (first.rounds + second.rounds)
-    return float(binom.cdf(first.corrupt, first.corrupt + second.corrupt, share))
+    return float(bdtr(first.corrupt, first.corrupt + second.corrupt, share))
 
 
 def exposure_ratio_limits(
@@ -52,7 +52,7 @@ def exposure_ratio_limits(
     (Gu, Ng, Tang & Schucany, Biometrical Journal 50, 2008).
     """
     k1, k2 = first.corrupt, second.corrupt
-    z2 = float(norm.isf((1 - confidence) / 2)) ** 2
+    z2 = float(ndtri((1 - confidence) / 2)) ** 2
     scale = second.rounds / first.rounds
     if k1 + k2 == 0:
         return Interval(0.0, inf)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import asin, sqrt
 from typing import NamedTuple
 
-from scipy.stats import t as student_t
+from scipy.special import stdtr
 
 _NO_VARIANCE = 1e-20
 
@@ -34,7 +34,7 @@ def run_rate_less(first: Sequence[Cluster], second: Sequence[Cluster]) -> float:
     variance = (_squares(a) + _squares(b)) / freedom
     if variance < _NO_VARIANCE:
         return 0.5 if gap * gap < _NO_VARIANCE else float(gap > 0)
-    return float(student_t.cdf(gap / sqrt(variance * (1 / len(a) + 1 / len(b))), freedom))
+    return float(stdtr(freedom, gap / sqrt(variance * (1 / len(a) + 1 / len(b)))))
 
 
 def run_rates_vary(first: Sequence[Cluster], second: Sequence[Cluster]) -> bool:

@@ -6,10 +6,9 @@ The estimate from a few runs is a diagnostic. It may raise what is assumed, neve
 from collections.abc import Sequence
 from math import log
 
-from scipy.optimize import brentq
-
 from runner.evidence.beta_binomial import MAX_RHO
 from runner.evidence.boschloo import Counted, boschloo_less
+from runner.evidence.root_finding import root_between
 from runner.evidence.run_rate_test import Cluster
 
 FLOOR_OF_REPEATED_RUNS = 0.02
@@ -59,7 +58,7 @@ def tipping_rho(first: Counted, second: Counted, *, alpha: float) -> float | Non
         return None
     if excess(MAX_RHO) <= 0.0:
         return MAX_RHO
-    return float(brentq(excess, 0.0, MAX_RHO, xtol=_PRECISION))
+    return root_between(excess, 0.0, MAX_RHO, precision=_PRECISION)
 
 
 def design_effect(run_size: float, rho: float) -> float:

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr
-from scipy.stats import norm
+from scipy.special import ndtri, stdtr
 
 from runner.evidence.beta_binomial import FloatArray
 from runner.evidence.boschloo import (
@@ -90,7 +89,7 @@ def normal_sessions_needed(
         raise ValueError(f"a lower rate cannot be shown from {before} to {after}")
     mean = (before + after) / 2
     spread = sqrt(before * (1 - before) + after * (1 - after))
-    z_alpha, z_power = float(norm.isf(alpha)), float(norm.ppf(power))
+    z_alpha, z_power = -float(ndtri(alpha)), float(ndtri(power))
     return (z_alpha * sqrt(2 * mean * (1 - mean)) + z_power * spread) ** 2 / (before - after) ** 2
 
 
@@ -183,7 +182,7 @@ def _sessions_reject(
     effect = 1 + (sessions - 1) * rho
     error = np.sqrt(shared * (1 - shared) * effect * (1 / n_first + 1 / n_second))
     gap = second / n_second - first / n_first
-    approximate: npt.NDArray[np.bool_] = gap > float(norm.isf(alpha)) * error
+    approximate: npt.NDArray[np.bool_] = gap > -float(ndtri(alpha)) * error
     return approximate
 
 
