@@ -173,10 +173,12 @@ async def _run_all(
         row = await execute_run(run, setting)
         if row.state == RunState.DONE:
             store, position = setting.store, run.arm.position
-            said = await asyncio.to_thread(note_evidence_so_far, store, campaign_id, position)
-            for sentence in sorted(set(said) - told):
-                setting.progress.note(sentence)
-            told |= set(said)
+            doubts = set(
+                await asyncio.to_thread(note_evidence_so_far, store, campaign_id, position)
+            )
+            for doubt in sorted(doubts - told):
+                setting.progress.note(doubt)
+            told |= doubts
         if RunFlag.ENDED_AT_WEDGE in row.flags and setting.campaign.on_wedge is OnWedge.STOP:
             return _EarlyEnd(wedged_run=f"r-{run.run_id}")
         failures = failures + 1 if row.state == RunState.FAILED else 0
