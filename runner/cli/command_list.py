@@ -40,6 +40,11 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "show",
         "List the campaigns of a store, or show one: its arms, its runs, its verdicts.",
     ),
+    "blackbox": ListedCommand(
+        "blackbox_command",
+        "blackbox",
+        "Show the wedges of a run and what was kept of each; with --to, write that into files.",
+    ),
     "sessions": ListedCommand(
         "sessions_command",
         "sessions",

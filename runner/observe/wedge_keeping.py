@@ -119,10 +119,14 @@ def utc_us(at_s: float, clock: Clock) -> int:
     return clock.utc_us() - round(ago_s * 1e6)
 
 
+def box_file_name(service: str, kind: str) -> str:
+    """Of one thing in a black box: `decode-metrics`."""
+    return _UNSAFE.sub("_", f"{service}-{kind.removeprefix('wedge_')}")
+
+
 def _write_box(folder: Path, evidence: dict[str, Any], box: Sequence[BoxItem]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "wedge.json").write_text(json.dumps(evidence, indent=1), "utf-8")
     for item in box:
         if item.content:
-            name = _UNSAFE.sub("_", f"{item.service}-{item.kind.removeprefix('wedge_')}")
-            (folder / name).write_bytes(item.content)
+            (folder / box_file_name(item.service, item.kind)).write_bytes(item.content)
