@@ -1,9 +1,8 @@
 """The bytes of one answer as they arrive, with the time of each read; it draws no conclusions."""
 
-import re
-
-_DONE_LINE = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
 _DONE = b"[DONE]"
+_DONE_FIELDS = (b"data: ", b"data:")
+_LINE_ENDS = b"\r\n"
 _DONE_REACH = 32  # bytes kept from the reads before, for a mark that was cut in two
 
 
@@ -20,9 +19,8 @@ class ReceivedBody:
         searched = max(0, len(self._bytes) - _DONE_REACH)
         self._bytes += data[: self.room_bytes]
         self.reads.append((at_s, len(self._bytes)))
-        # Finding the word is ten times as fast as trying the expression at every byte.
-        if not self.saw_done and self._bytes.find(_DONE, searched) >= 0:
-            self.saw_done = _DONE_LINE.search(self._bytes, searched) is not None
+        if not self.saw_done:
+            self.saw_done = self._says_done(searched)
 
     @property
     def room_bytes(self) -> int:
@@ -39,6 +37,19 @@ class ReceivedBody:
         """The offset behind the last `mark` that ends at or before `before`; 0 if there is none."""
         found = self._bytes.rfind(mark, 0, before)
         return 0 if found < 0 else found + len(mark)
+
+    def _says_done(self, start: int) -> bool:
+        """Whether a line behind `start` ends the stream; the word may stand in a text as well."""
+        at = self._bytes.find(_DONE, start)
+        while at >= 0:
+            for field in _DONE_FIELDS:
+                begins = at - len(field)
+                if self._bytes.endswith(field, 0, at) and (
+                    begins == 0 or self._bytes[begins - 1] in _LINE_ENDS
+                ):
+                    return True
+            at = self._bytes.find(_DONE, at + 1)
+        return False
 
     def __bytes__(self) -> bytes:
         return bytes(self._bytes)
