@@ -123,6 +123,12 @@ def campaign_definition_key(connection: Connection, campaign_id: int) -> str | N
     return connection.execute(statement).scalar_one_or_none()
 
 
+def campaign_definition(connection: Connection, campaign_id: int) -> Json | None:
+    """What decides the evidence of the campaign, as it was registered."""
+    statement = select(CAMPAIGN.c.definition).where(CAMPAIGN.c.id == campaign_id)
+    return connection.execute(statement).scalar_one_or_none()
+
+
 def earlier_of_name(connection: Connection, campaign_id: int) -> list[int]:
     """The campaigns of the same name that were registered before and of which a run has begun."""
     own = select(CAMPAIGN.c.name).where(CAMPAIGN.c.id == campaign_id).scalar_subquery()

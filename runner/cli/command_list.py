@@ -91,6 +91,11 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "compare",
         "Compare counts (5/80 12/80) or two stored runs (r-7 r-3), which is exploratory.",
     ),
+    "diff": ListedCommand(
+        "diff_command",
+        "diff",
+        "Lay two campaigns, arms, runs or sessions side by side: settings, logs, transcripts.",
+    ),
     "import": ListedCommand(
         "import_command",
         "import_run",

@@ -11,6 +11,7 @@ from db.reads.runs import FingerprintFacts, LaunchFacts
 FACTOR = "factor"
 COMMAND = "command"
 SAID = "server"
+DEFINED = "campaign"
 
 # Facts of one process or one moment, not of a configuration.
 _OF_THE_MOMENT = re.compile(
@@ -60,6 +61,13 @@ def config_rows(a: ConfigSide, b: ConfigSide) -> list[ConfigRow]:
     ]
     order = {FACTOR: 0, COMMAND: 1, SAID: 2}
     return _said_once(sorted(rows, key=lambda row: order[row.kind]))
+
+
+def definition_rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[ConfigRow]:
+    """Two campaigns as they were defined, setting by setting."""
+    sides = [dict(flattened(each)) for each in (a, b)]
+    names = dict.fromkeys([*sides[0], *sides[1]])
+    return [ConfigRow(DEFINED, x, *(side.get(x, _ABSENT) for side in sides)) for x in names]
 
 
 def flattened(facts: object, prefix: str = "") -> Iterator[tuple[str, str]]:
