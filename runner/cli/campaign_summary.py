@@ -20,6 +20,7 @@ from runner.execute.attribution import attribution_lines
 from runner.execute.campaign_evidence import gather_evidence
 from runner.execute.run_counts import counts_of, run_json
 from runner.execute.silence import silence_lines
+from runner.execute.uncounted import uncounted_lines
 from runner.execute.verdicts import JudgedHypothesis
 
 MAX_SILENT_SHARE = 0.05
@@ -71,8 +72,8 @@ def arms_table(store: Store, campaign: CampaignFacts) -> Table:
 
 
 def say_silence(store: Store, campaign_id: int) -> None:
-    """Why sessions fell silent, where any did."""
-    for line in silence_lines(store, campaign_id):
+    """Why sessions fell silent, and how they erred without being counted, where any did."""
+    for line in (*silence_lines(store, campaign_id), *uncounted_lines(store, campaign_id)):
         say(line)
 
 

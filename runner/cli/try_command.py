@@ -2,18 +2,22 @@
 
 import asyncio
 import os
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from db.store import open_store
 from db.store_url import DEFAULT_STORE_URL
+from db.vocabulary import Outcome, OutcomeClass
+from runner.campaign.campaign_shape import DEFAULT_CORRUPT
 from runner.campaign.file_shape import MAX_SEED
 from runner.campaign.stack_file import Endpoint
 from runner.cli.console import tell
 from runner.cli.opening import OpenedCampaign
 from runner.cli.options import JsonOption, StoreOption
 from runner.cli.run_command import run_and_report
+from runner.errors import UsageError
 from runner.execute.server_address import base_url_of
 from runner.execute.trial import FoundServer, TrialRequest, find_server, trial_campaign
 from runner.stacks.service_connection import ServiceKeys, control_client
@@ -25,6 +29,14 @@ _NEXT = (
     "To vary a switch of the server, write a stack file with `controller: external` and "
     "`base_url: {url}`, and a campaign: see README.md"
 )
+
+
+class TriedScenario(StrEnum):
+    """Those that need nothing but a seed."""
+
+    TOOL_DIALOGUE = "tool-dialogue"
+    PROBE = "probe"
+    LONG_CONTEXT = "long-context"
 
 
 def try_url(
@@ -42,6 +54,17 @@ def try_url(
     seed: Annotated[
         int | None, typer.Option(min=0, max=MAX_SEED, help="Of the dialogues; new each time.")
     ] = None,
+    scenario: Annotated[
+        TriedScenario,
+        typer.Option(help="What a session does; `probe` demands each call by tool_choice."),
+    ] = TriedScenario.TOOL_DIALOGUE,
+    corrupt: Annotated[
+        str,
+        typer.Option(
+            metavar="OUTCOMES",
+            help="What counts as corrupt, of leak, no_tool, malformed, wrong, degenerate.",
+        ),
+    ] = ",".join(DEFAULT_CORRUPT),
     api_key_env: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The environment variable with the server's API key."),
@@ -63,12 +86,24 @@ def try_url(
             # A seed makes a definition: the same trial twice would find its run done already.
             seed=seed if seed is not None else opened.clock.utc_us() % 1_000_000_007,
             api_key_env=api_key_env,
+            scenario=scenario.value,
+            corrupt=_outcomes(corrupt),
         )
         campaign, stack = trial_campaign(request, asyncio.run(_find(request)))
         status = run_and_report(OpenedCampaign(campaign, stack), opened, as_json=as_json)
         if not as_json:
             tell(_NEXT.format(url=base_url, seed=request.seed))
     raise typer.Exit(status)
+
+
+def _outcomes(listed: str) -> tuple[str, ...]:
+    named = tuple(word.strip() for word in listed.split(",") if word.strip())
+    allowed = [each for each in Outcome if each.outcome_class is OutcomeClass.CORRUPT]
+    unknown = [word for word in named if word not in allowed]
+    if unknown or not named:
+        said = f"{unknown[0]!r} is no outcome" if unknown else "no outcome is named"
+        raise UsageError(f"--corrupt: {said}; allowed, with commas between: {', '.join(allowed)}")
+    return named
 
 
 async def _find(request: TrialRequest) -> FoundServer:

@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import campaign_of
+from runner.campaign.campaign_shape import DEFAULT_CORRUPT
 from runner.campaign.stack_file import Stack, stack_of
 from runner.campaign.stack_shape import MetricsDialect
 from runner.campaign.yaml_source import parse_yaml
@@ -39,6 +40,8 @@ class TrialRequest:
     max_tokens: int
     seed: int
     api_key_env: str | None = None
+    scenario: str = "tool-dialogue"
+    corrupt: tuple[str, ...] = DEFAULT_CORRUPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def trial_campaign(request: TrialRequest, found: FoundServer) -> tuple[Campaign,
         "stack": "try",
         "factors": {"concurrency": [request.concurrency]},
         "workload": {
-            "scenario": "tool-dialogue",
+            "scenario": request.scenario,
             "sessions": request.sessions,
             "rounds": request.rounds,
             "context_tokens": request.context_tokens,
@@ -88,7 +91,7 @@ def trial_campaign(request: TrialRequest, found: FoundServer) -> tuple[Campaign,
             "seed": request.seed,
         },
         "schedule": {"blocks": 1, "restart": "when_needed"},
-        "corrupt": ["leak", "no_tool", "malformed", "wrong", "degenerate"],
+        "corrupt": [str(outcome) for outcome in request.corrupt],
     }
     service: dict[str, Any] = {
         "controller": "external",
