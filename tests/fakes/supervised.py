@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 def main(folder: Path, name: str, words: Sequence[str]) -> None:

@@ -4,7 +4,7 @@
 
 FOLDER/units/UNIT is the unit file, FOLDER/drop-ins/UNIT.d/*.conf are its drop-ins. As with systemd,
 a change of these counts after `daemon-reload` only, and a later setting replaces or adds to an
-earlier one.
+earlier one. A restart can be held, see hold.py: the unit runs by then.
 """
 
 import json
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import hold
 import supervised
 
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
@@ -44,6 +45,8 @@ def main(folder: Path, verb: str, arguments: list[str]) -> int:
     if verb in ("start", "restart"):
         loaded = json.loads((folder / "loaded.json").read_text("utf-8"))[unit]
         supervised.start(folder, unit, loaded["argv"], loaded["env"])
+        has_drop_in = any((folder / "drop-ins" / f"{unit}.d").glob("*.conf"))
+        hold.wait_while_held(folder, "restart" if has_drop_in else "restart-without-drop-in")
     return 0
 
 
