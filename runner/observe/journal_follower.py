@@ -11,6 +11,36 @@ from runner.observe.log_follower import READ_LIMIT_BYTES, RESTART_S, CommandFoll
 SEEK_DEADLINE_S = 10.0
 # systemd.journal-fields(7): the opaque position of an entry.
 _CURSOR = re.compile(rb'"__CURSOR"\s*:\s*"([^"]+)"')
+_KEPT_BYTES = 4096  # more than a cursor with its name takes
+
+
+class LastCursor:
+    """The cursor of the last entry that came whole, of journald's JSON in pieces of any size.
+
+    An entry may be without end, and its cursor may stand anywhere in it: kept are its end and the
+    cursor that was seen in it.
+    """
+
+    def __init__(self) -> None:
+        self.cursor: str | None = None
+        self._end = b""
+        self._of_open_entry: str | None = None
+
+    @property
+    def held_bytes(self) -> int:
+        return len(self._end)
+
+    def feed(self, said: bytes) -> None:
+        whole, newline, rest = (self._end + said).rpartition(b"\n")
+        if newline:
+            self.cursor = _last_in(whole) or self._of_open_entry or self.cursor
+            self._of_open_entry = None
+        self._of_open_entry = _last_in(rest) or self._of_open_entry
+        self._end = rest[-_KEPT_BYTES:]
+
+    def drop_open_entry(self) -> None:
+        """What comes next begins an entry."""
+        self._end, self._of_open_entry = b"", None
 
 
 class JournalFollower(CommandFollower):
@@ -35,45 +65,38 @@ class JournalFollower(CommandFollower):
         self._journalctl = tuple(journalctl)
         self._ssh = tuple(ssh)
         self._began_s = utc_s()
-        self._line = b""
-        self._cursor: str | None = None
+        self._last = LastCursor()
         self._has_sought = False
 
     def seek_end(self, ask: Callable[[Sequence[str]], str] | None = None) -> None:
         """What is there now is not read. `ask` runs a command, and waits some seconds at most."""
         self._has_sought = True
         said = (ask or _said_by)(self._command("-n", "1", "--no-pager", "-q"))
-        found = _CURSOR.findall(said.encode())
-        if found:
-            self._cursor = found[-1].decode("ascii", errors="replace")
+        self._last.feed(said.encode() + b"\n")
 
     def read_new(self, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
         if not self._has_sought and not self._is_closed:
             self.seek_end()
         said = super().read_new(limit_bytes)
-        if said:
-            self._remember(said)
+        self._last.feed(said)
         return said
 
-    def _remember(self, said: bytes) -> None:
-        """The cursor of the last entry that came whole."""
-        whole, newline, self._line = (self._line + said).rpartition(b"\n")
-        found = _CURSOR.findall(whole) if newline else []
-        if found:
-            self._cursor = found[-1].decode("ascii", errors="replace")
-
     def _words(self) -> list[str]:
-        self._line = b""
+        self._last.drop_open_entry()
+        cursor = self._last.cursor
         place = (
-            f"--after-cursor={self._cursor}"
-            if self._cursor is not None
-            else f"--since=@{self._began_s:.3f}"
+            f"--after-cursor={cursor}" if cursor is not None else f"--since=@{self._began_s:.3f}"
         )
         return self._command("-f", "--no-tail", place)
 
     def _command(self, *options: str) -> list[str]:
         words = [*self._journalctl, "-u", self._unit, "-o", "json", *options]
         return [*self._ssh, shlex.join(words)] if self._ssh else words
+
+
+def _last_in(text: bytes) -> str | None:
+    found = _CURSOR.findall(text)
+    return found[-1].decode("ascii", errors="replace") if found else None
 
 
 def _said_by(words: Sequence[str]) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from runner.observe.journal_follower import JournalFollower
+from runner.observe.journal_follower import JournalFollower, LastCursor
 from tests.fakes import journalctl
 
 PATIENCE_S = 60.0
@@ -63,3 +65,35 @@ def test_a_follower_whose_connection_breaks_goes_on_after_the_last_entry(
     written(tmp_path, "three")
 
     assert (first, read(follower, 1)) == (["one", "two"], ["three"])
+
+
+def entry(number: int, *, is_cursor_first: bool, message: str = "x") -> bytes:
+    fields = [("__CURSOR", f"s=1;i={number}"), ("MESSAGE", message)]
+    return json.dumps(dict(fields if is_cursor_first else fields[::-1])).encode() + b"\n"
+
+
+@given(orders=st.lists(st.booleans(), min_size=1, max_size=6), size=st.integers(1, 80))
+def test_the_cursor_is_that_of_the_last_whole_entry_however_the_journal_is_cut(
+    orders: list[bool], size: int
+) -> None:
+    said = b"".join(entry(n, is_cursor_first=first) for n, first in enumerate(orders))
+    last, seen = LastCursor(), 0
+
+    for start in range(0, len(said), size):
+        last.feed(said[start : start + size])
+        seen = said[: start + size].count(b"\n")
+        assert last.cursor == (f"s=1;i={seen - 1}" if seen else None)
+
+    assert seen == len(orders)
+
+
+@pytest.mark.parametrize("is_cursor_first", [True, False])
+def test_an_entry_without_end_takes_no_memory_and_keeps_its_cursor(is_cursor_first: bool) -> None:
+    last = LastCursor()
+    said = entry(7, is_cursor_first=is_cursor_first, message="y" * 3_000_000)
+
+    for start in range(0, len(said), 65_536):
+        last.feed(said[start : start + 65_536])
+        assert last.held_bytes <= 4096
+
+    assert last.cursor == "s=1;i=7"
