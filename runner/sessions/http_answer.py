@@ -23,7 +23,7 @@ class ResponseHead(NamedTuple):
 class HttpAnswer:
     """`head` is None until it is here. `keeps_alive`: the connection may carry another request.
 
-    `pieces` holds what has come of the body and was not taken yet, one entry a read.
+    `pieces` holds what has come of the body and was not taken yet.
     """
 
     def __init__(self, method: str) -> None:
@@ -36,7 +36,6 @@ class HttpAnswer:
         self._parser = httptools.HttpResponseParser(self)
         self._reason = b""
         self._headers: list[tuple[bytes, bytes]] = []
-        self._arrived: list[bytes] = []
         self._overhead_bytes = 0
 
     def feed(self, data: bytes) -> None:
@@ -44,6 +43,7 @@ class HttpAnswer:
         if self.is_complete:
             self.keeps_alive = False
             return
+        unread_before = self.unread_bytes
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -52,9 +52,10 @@ class HttpAnswer:
             raise httpx.RemoteProtocolError(
                 f"What the server sent is no HTTP/1.1: {error}"
             ) from error
-        finally:
-            arrived_bytes = self._keep_arrived()
-        self._count_overhead(len(data), arrived_bytes)
+        if self.unread_bytes > unread_before:
+            self._overhead_bytes = 0
+        else:
+            self._count_overhead(len(data))
 
     def end(self, error: Exception | None) -> None:
         """The connection is gone: the end of a body without a length, else a failure.
@@ -101,7 +102,8 @@ class HttpAnswer:
 
     def on_body(self, body: bytes) -> None:
         if not self.is_complete:
-            self._arrived.append(body)
+            self.pieces.append(body)
+            self.unread_bytes += len(body)
 
     def on_message_complete(self) -> None:
         if self.head is None:  # "100 Continue" and the like: the answer is still to come
@@ -109,18 +111,8 @@ class HttpAnswer:
         else:
             self.is_complete = True
 
-    def _keep_arrived(self) -> int:
-        arrived = self._arrived
-        if not arrived:
-            return 0
-        piece = arrived[0] if len(arrived) == 1 else b"".join(arrived)
-        arrived.clear()
-        self.pieces.append(piece)
-        self.unread_bytes += len(piece)
-        return len(piece)
-
-    def _count_overhead(self, fed_bytes: int, arrived_bytes: int) -> None:
-        self._overhead_bytes = 0 if arrived_bytes else self._overhead_bytes + fed_bytes
+    def _count_overhead(self, fed_bytes: int) -> None:
+        self._overhead_bytes += fed_bytes
         if self._overhead_bytes > MAX_OVERHEAD_BYTES and not self.is_complete:
             what = "a head" if self.head is None else "trailers or chunk extensions"
             raise httpx.RemoteProtocolError(f"The server sent {what} without an end.")

@@ -6,11 +6,15 @@ means are others'. Failures are httpx's, so that any httpx client understands th
 
 import asyncio
 import select
-from typing import Final, cast
+from collections.abc import Callable
+from typing import Final, TypeAlias, cast
 
 import httpx
 
 from runner.sessions.http_answer import HttpAnswer, ResponseHead
+
+Take: TypeAlias = Callable[[bytes], bool]
+"""Given a piece of a body; false once no more is wanted."""
 
 _UNREAD_LIMIT_BYTES: Final = 4 * 2**20
 """A reader this far behind stops the socket until it has caught up."""
@@ -18,7 +22,8 @@ _UNREAD_LIMIT_BYTES: Final = 4 * 2**20
 
 class HttpConnection(asyncio.Protocol):
     """Carries one request at a time: `begin`, `write` (any number), `end_request`, `head`, then
-    `next_piece` until it is b"". `idle_since_s` is when it was last put back, on the loop's clock.
+    `next_piece` until it is b"", or `each_piece` once. `idle_since_s` is when it was last put back,
+    on the loop's clock.
     """
 
     def __init__(self) -> None:
@@ -27,6 +32,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._answer: HttpAnswer | None = None
         self._waiter: asyncio.Future[None] | None = None
+        self._take: Take | None = None
         self._failure: Exception | None = None
         self._is_closed = False
         self._request_is_whole = False
@@ -76,11 +82,23 @@ class HttpConnection(asyncio.Protocol):
             if answer.is_complete:
                 return b""
             await self._news()
-        piece = answer.take()
-        if self._reading_is_paused and self._transport is not None:
-            self._reading_is_paused = False
-            self._transport.resume_reading()
-        return piece
+        return self._taken_of(answer)
+
+    async def each_piece(self, take: Take) -> None:
+        """Gives `take` what a read brings, within that read: no task is woken for a piece.
+
+        Returns at the end of the body, or when no more is wanted. Raises as `head` does, and what
+        `take` raises.
+        """
+        answer = self._current
+        if answer.pieces and not take(self._taken_of(answer)):
+            return
+        self._take = take
+        try:
+            while self._take is not None and not answer.is_complete:
+                await self._news()
+        finally:
+            self._take = None
 
     @property
     def is_reusable(self) -> bool:
@@ -121,6 +139,10 @@ class HttpConnection(asyncio.Protocol):
             answer.feed(data)
         except httpx.RemoteProtocolError as error:
             self._fail(error)
+        if self._take is not None and answer.pieces:
+            self._give(self._take, answer)
+            if self._take is not None and not answer.is_complete and self._failure is None:
+                return
         if answer.unread_bytes > _UNREAD_LIMIT_BYTES and self._transport is not None:
             self._reading_is_paused = True
             self._transport.pause_reading()
@@ -146,6 +168,20 @@ class HttpConnection(asyncio.Protocol):
     def _current(self) -> HttpAnswer:
         assert self._answer is not None, "no request was begun"
         return self._answer
+
+    def _give(self, take: Take, answer: HttpAnswer) -> None:
+        try:
+            if not take(answer.take()):
+                self._take = None
+        except Exception as error:  # the protocol must live; who reads the body hears of it
+            self._fail(error)
+
+    def _taken_of(self, answer: HttpAnswer) -> bytes:
+        piece = answer.take()
+        if self._reading_is_paused and self._transport is not None:
+            self._reading_is_paused = False
+            self._transport.resume_reading()
+        return piece
 
     def _put(self, data: bytes) -> None:
         if self._is_closed or self._transport is None:

@@ -17,7 +17,8 @@ class ReceivedBody:
 
     def add(self, data: bytes, *, at_s: float) -> None:
         searched = max(0, len(self._bytes) - _DONE_REACH)
-        self._bytes += data[: self.room_bytes]
+        room_bytes = self._max_bytes - len(self._bytes)
+        self._bytes += data if len(data) <= room_bytes else data[:room_bytes]
         self.reads.append((at_s, len(self._bytes)))
         if not self.saw_done:
             self.saw_done = self._says_done(searched)

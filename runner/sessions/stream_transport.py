@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import httpx
 
 from runner.sessions.connection_pool import ConnectionPool, Origin
-from runner.sessions.http_connection import HttpConnection
+from runner.sessions.http_connection import HttpConnection, Take
 
 KEEPALIVE_S: Final = 2.0  # below the 5 s of uvicorn
 _PORTS: Final = {"http": 80, "https": 443}
@@ -88,6 +88,12 @@ class _Body(httpx.AsyncByteStream):
         else:
             while piece := await _within(self._read_s, connection.next_piece(), httpx.ReadTimeout):
                 yield piece
+
+    async def each_piece(self, take: Take) -> None:
+        """As `HttpConnection.each_piece`; a read timeout does not count here."""
+        if self._connection is None:
+            raise httpx.StreamClosed
+        await self._connection.each_piece(take)
 
     async def aclose(self) -> None:
         connection, self._connection = self._connection, None

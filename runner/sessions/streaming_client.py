@@ -6,12 +6,12 @@ a mere sign of life only because deadlines depend on it.
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import httpx
 
@@ -177,15 +177,34 @@ class StreamingClient:
         try:
             exchange.begin(response.status_code, response.headers.get("content-type", ""))
             decoder = content_decoder(response.headers.get("content-encoding", ""))
-            assert isinstance(response.stream, httpx.AsyncByteStream)
-            async for data in response.stream:
+
+            def take(data: bytes) -> bool:
                 exchange.add(decoder.feed(data, at_most=exchange.body.room_bytes))
-                if exchange.body.is_full:
-                    return
                 if exchange.only_its_end_is_open:
                     watch.look()
+                return not exchange.body.is_full
+
+            assert isinstance(response.stream, httpx.AsyncByteStream)
+            await _each_piece(response.stream, take)
         finally:
             await response.aclose()
+
+
+@runtime_checkable
+class PushingStream(Protocol):
+    """A body that gives its pieces away as they are read, without waking a task for each."""
+
+    async def each_piece(self, take: Callable[[bytes], bool]) -> None: ...
+
+
+async def _each_piece(stream: httpx.AsyncByteStream, take: Callable[[bytes], bool]) -> None:
+    """Until the stream's end, or until `take` says that it wants no more."""
+    if isinstance(stream, PushingStream):
+        await stream.each_piece(take)
+        return
+    async for data in stream:
+        if not take(data):
+            return
 
 
 class _End(NamedTuple):
