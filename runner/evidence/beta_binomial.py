@@ -36,16 +36,21 @@ def beta_binomial_pmf(n: int, rates: FloatArray, *, rho: float) -> FloatArray:
     return pmf
 
 
-def total_pmf(run_sizes: Sequence[int], rates: FloatArray, *, rho: float) -> FloatArray:
+def total_pmf(
+    run_sizes: Sequence[int], rates: FloatArray, *, rho: float, most: int | None = None
+) -> FloatArray:
     """Law of the sum over independent runs of these sizes: shape (rates, sum of sizes + 1).
 
-    Sums of products of probabilities only, so that far tails keep their relative accuracy.
+    Sums of products of probabilities only, so that far tails keep their relative accuracy. With
+    `most` only the probabilities of 0 to `most`, for much less work where that is few.
     """
+    end = None if most is None else most + 1
     if rho <= 0.0:
-        return beta_binomial_pmf(sum(run_sizes), rates, rho=0.0)
+        return beta_binomial_pmf(sum(run_sizes), rates, rho=0.0)[:, :end]
+    laws = {size: beta_binomial_pmf(size, rates, rho=rho)[:, :end] for size in set(run_sizes)}
     total = np.ones((len(rates), 1))
     for size in run_sizes:
-        total = _convolve_rows(total, beta_binomial_pmf(size, rates, rho=rho))
+        total = _convolve_rows(total, laws[size])[:, :end]
     return total
 
 

@@ -55,7 +55,7 @@ def probability_at_least(k: int, run_sizes: Sequence[int], *, rate: float, rho: 
 def _at_most(k: int, sizes: Sequence[int], *, rate: float, rho: float) -> float:
     if k == 0:
         return probability_of_none(sizes, rate, rho=rho)
-    return float(total_pmf(sizes, np.array([rate]), rho=rho)[0, : k + 1].sum())
+    return float(total_pmf(sizes, np.array([rate]), rho=rho, most=k).sum())
 
 
 def _sizes_that_hold(k: int, run_sizes: Sequence[int]) -> tuple[int, ...]:

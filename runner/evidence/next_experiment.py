@@ -3,6 +3,7 @@
 Steps without a run come first. Nothing is proposed that could not change the answer.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -90,13 +91,16 @@ def more_clean_runs(comparison: ArmComparison, *, rule: DecisionRule) -> int | N
     repeated = len(comparison.before.launches) >= RUNS_TO_COMPARE_RATES
     floor = rule.rho_floor if repeated else rule.rho_single
     rho = max(floor, comparison.icc or 0.0)
-    for more in range(1, _MOST_MORE_RUNS + 1):
+
+    def reaches(more: int) -> bool:
         limit = clustered_upper_limit(
             after.corrupt, [*sizes, *[size] * more], rho=rho, confidence=rule.confidence
         )
-        if limit <= rule.p_max:
-            return more
-    return None
+        return limit <= rule.p_max
+
+    candidates = range(1, _MOST_MORE_RUNS + 1)
+    enough = bisect_left(candidates, True, key=reaches)  # a clean run more never raises the limit
+    return candidates[enough] if enough < len(candidates) else None
 
 
 def sessions_to_reproduce(historical_rate: float, *, probability: float = 0.95) -> int:

@@ -4,6 +4,7 @@ Corrupt sessions end first and clean ones last, so that neither k/N nor k/m is u
 something cut the run short. Nothing here guesses why a session was silent.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -109,18 +110,19 @@ def silent_sessions_borne(
     runs without silence do not reach the limit.
     """
     total = sum(run_sizes)
-    most = total - 1 if baseline_rate is None else int(tolerated * total + 1e-9)
-    borne = None
-    for silent in range(most + 1):
+
+    def is_too_many(silent: int) -> bool:
         if baseline_rate is None:
-            limit = clustered_upper_limit(silent, run_sizes, rho=rho)
-        else:
-            evidence = clustered_upper_limit(0, _without(run_sizes, silent), rho=rho)
-            limit = ((total - silent) * evidence + silent * baseline_rate) / total
-        if limit > p_max:
-            break
-        borne = silent
-    return borne
+            return clustered_upper_limit(silent, run_sizes, rho=rho) > p_max
+        evidence = clustered_upper_limit(0, _without(run_sizes, silent), rho=rho)
+        return ((total - silent) * evidence + silent * baseline_rate) / total > p_max
+
+    if baseline_rate is None:
+        too_many = bisect_left(range(total), True, key=is_too_many)  # the limit rises with them
+    else:
+        all_tolerated = range(int(tolerated * total + 1e-9) + 1)
+        too_many = next(filter(is_too_many, all_tolerated), len(all_tolerated))
+    return too_many - 1 if too_many else None
 
 
 def _without(run_sizes: Sequence[int], silent: int) -> list[int]:

@@ -68,3 +68,15 @@ def test_rates_of_zero_and_one_are_certain() -> None:
 
     assert pmf.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1]]
     assert probability_of_none([3], 1.0, rho=0.2) == 0.0
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=4), rates, correlations, st.integers(0, 170)
+)
+def test_the_first_probabilities_are_the_same_without_the_others(
+    sizes: list[int], rate: float, rho: float, most: int
+) -> None:
+    law = total_pmf(sizes, np.array([rate]), rho=rho)
+    first = total_pmf(sizes, np.array([rate]), rho=rho, most=most)
+
+    assert first[0] == pytest.approx(law[0, : most + 1], rel=1e-12, abs=1e-300)
