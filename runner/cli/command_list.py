@@ -112,6 +112,12 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "rejudge",
         "Judge the stored sessions of a campaign again, from the recorded bytes.",
     ),
+    "reduce": ListedCommand(
+        "reduce_command",
+        "reduce",
+        "Find the smallest change between two arms that still fails. Ctrl-C keeps all; the same "
+        "command goes on.",
+    ),
     "report": ListedCommand(
         "report_command", "report", "Write the report on a campaign as Markdown."
     ),
