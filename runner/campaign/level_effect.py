@@ -90,7 +90,9 @@ class ServiceEffect(Shape):
 
 
 class LevelEffect(Shape):
-    """What a level does to the stack, and how to see that it did. No `verify`: unverifiable.
+    """What a level does to the stack, and how to see that it did.
+
+    Without `verify` a level is unverifiable, unless all of its factor's lie in what is sent alone.
 
     `at` are the services or roles that get `args` and `env`: all but routers, if empty. With `url`
     the arm is an endpoint: sessions go there, and the services of the stack are left alone.
@@ -112,6 +114,11 @@ class LevelEffect(Shape):
     verify: tuple[LevelCheck, ...] = ()
     implies: tuple[Name, ...] = ()
     exercise: tuple[CounterCheck, ...] = ()
+
+    @property
+    def is_made_by_the_client(self) -> bool:
+        """Whether it lies in what is sent alone, and so is in force by being sent."""
+        return not (self.needs_restart or self.url or self.verify)
 
     @property
     def needs_restart(self) -> bool:

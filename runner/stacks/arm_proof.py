@@ -13,7 +13,7 @@ from runner.stacks.verification import Check, CheckResult, Statement, check_stat
 
 
 class ArmProof(NamedTuple):
-    """`unverifiable` are the factors whose level no service was asked for."""
+    """`unverifiable` are the factors whose level no service was asked for, and we do not send."""
 
     results: tuple[CheckResult, ...]
     unverifiable: tuple[str, ...]
@@ -43,8 +43,20 @@ def prove_arm(stack: Stack, levels: Levels, statements: Mapping[str, Statement])
         )
     )
     proven = {result.factor for result in results}
-    unverifiable = tuple(name for name, _ in stack.effects_of(levels) if name not in proven)
+    unverifiable = tuple(
+        name
+        for name, _ in stack.effects_of(levels)
+        if name not in proven and not _is_made_by_the_client(stack, name)
+    )
     return ArmProof(results, unverifiable)
+
+
+def _is_made_by_the_client(stack: Stack, factor: str) -> bool:
+    """A factor whose levels differ in request fields alone needs nobody's word for it."""
+    levels = stack.factors[factor].values()
+    return any(effect.request or effect.cancelling_clients for effect in levels) and all(
+        effect.is_made_by_the_client for effect in levels
+    )
 
 
 def services_of(stack: Stack, levels: Levels) -> Mapping[str, ServiceDefinition]:

@@ -97,3 +97,20 @@ def test_the_environment_is_that_of_the_process_itself(tmp_path: Path) -> None:
         service.stop()
 
     assert read is not None and read["POOL"] == "x = y"
+
+
+@pytest.mark.parametrize(
+    ("factor", "unverifiable"),
+    [
+        ("{cool: {request: {temperature: 0}}, as-it-is: {}}", ()),
+        ("{cool: {request: {temperature: 0}}, as-it-is: {args: [--hot]}}", ("sampling",)),
+        ("{cool: {}, as-it-is: {}}", ("sampling",)),
+    ],
+)
+def test_what_lies_in_our_requests_alone_needs_nobodys_word(
+    factor: str, unverifiable: tuple[str, ...]
+) -> None:
+    text = TEXT[: TEXT.index("factors:")] + f"factors: {{sampling: {factor}}}\n"
+    levels: Levels = {"sampling": "cool", "concurrency": 1}
+
+    assert prove_arm(stack(text), levels, {}).unverifiable == unverifiable
