@@ -118,8 +118,15 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Find the smallest change between two arms that still fails. Ctrl-C keeps all; the same "
         "command goes on.",
     ),
+    "repro": ListedCommand(
+        "repro_command",
+        "repro",
+        "Write a session and what was in flight around it as requests and a script of their own.",
+    ),
     "report": ListedCommand(
-        "report_command", "report", "Write the report on a campaign as Markdown."
+        "report_command",
+        "report",
+        "Write a report: Markdown, HTML, PDF, tables, or a bundle of all that it rests on.",
     ),
     "stack": ListedCommand(
         "stack_commands",
