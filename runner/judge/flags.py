@@ -51,6 +51,8 @@ class Flag(StrEnum):
     CLIENT_TIMEOUT = "client_timeout"
     PROGRESSING = "progressing"
     WEDGE_VICTIM = "wedge_victim"
+    # the request
+    RESENT = "resent"
     # the body
     NOT_STREAMED = "not_streamed"
     UNREADABLE_CHUNK = "unreadable_chunk"

@@ -70,6 +70,8 @@ class TurnRecord:
     ended_s: float | None = None
     deadline: ErrorReason | None = None
     """Which of our own deadlines ended the turn, where one did."""
+    was_resent: bool = False
+    """The request met a kept connection that the server had closed; this is the second one's."""
 
 
 @dataclass(frozen=True, slots=True)

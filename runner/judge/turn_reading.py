@@ -192,6 +192,8 @@ def _flags(reading: TurnReading, found: _Findings, record: TurnRecord) -> list[F
     is_whole = found.end.reason is None and bool(finishes) and Flag.LENGTH not in flags
     if is_whole and claims_call is not bool(found.calls):
         flags.append(Flag.FINISH_MISMATCH)
+    if record.was_resent:
+        flags.append(Flag.RESENT)
     if record.stream and found.body.form is BodyForm.JSON and found.message.has_choices:
         flags.append(Flag.NOT_STREAMED)
     return flags

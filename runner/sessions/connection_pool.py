@@ -44,8 +44,8 @@ class ConnectionPool:
         self._idle: defaultdict[Origin, list[HttpConnection]] = defaultdict(list)
         self._open: set[HttpConnection] = set()
 
-    async def take(self, origin: Origin) -> HttpConnection:
-        """A connection that was kept and is still good, or a new one.
+    async def take(self, origin: Origin, *, is_new: bool = False) -> HttpConnection:
+        """A connection that was kept and is still good, or a new one; surely a new one if `is_new`.
 
         Raises:
             httpx.ConnectError: the host is unknown, refuses, or shows no certificate we trust.
@@ -53,7 +53,7 @@ class ConnectionPool:
         """
         now_s = asyncio.get_running_loop().time()
         idle = self._idle[origin]
-        while idle:
+        while idle and not is_new:
             kept = idle.pop()
             if now_s - kept.idle_since_s <= self._keepalive_s and not kept.has_news:
                 return kept

@@ -33,6 +33,11 @@ class Exchange:
         self._progress = StreamProgress(self.body)
         self._http_status: int | None = None
         self._content_type = ""
+        self._was_resent = False
+
+    def note_resent(self) -> None:
+        """The request goes out a second time, because a kept connection was closed before it."""
+        self._was_resent = True
 
     def begin(self, http_status: int, content_type: str) -> None:
         """The head of the answer is here."""
@@ -75,6 +80,7 @@ class Exchange:
             reads=tuple(self.body.reads),
             ended_s=self._elapsed_s(),
             deadline=deadline,
+            was_resent=self._was_resent,
         )
 
     def _elapsed_s(self) -> float:

@@ -23,13 +23,14 @@ class ResponseHead(NamedTuple):
 class HttpAnswer:
     """`head` is None until it is here. `keeps_alive`: the connection may carry another request.
 
-    `pieces` holds what has come of the body and was not taken yet.
+    `has_begun`: at least one byte of it came. `pieces` holds what has come of the body and was not taken yet.
     """
 
     def __init__(self, method: str) -> None:
         self.head: ResponseHead | None = None
         self.pieces: list[bytes] = []
         self.unread_bytes = 0
+        self.has_begun = False
         self.is_complete = False
         self.keeps_alive = False
         self._method = method
@@ -43,6 +44,7 @@ class HttpAnswer:
         if self.is_complete:
             self.keeps_alive = False
             return
+        self.has_begun = True
         unread_before = self.unread_bytes
         try:
             self._parser.feed_data(data)

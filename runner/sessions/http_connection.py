@@ -29,6 +29,7 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self) -> None:
         self.idle_since_s = 0.0
         self._loop = asyncio.get_running_loop()
+        self._requests = 0
         self._transport: asyncio.Transport | None = None
         self._answer: HttpAnswer | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -41,6 +42,7 @@ class HttpConnection(asyncio.Protocol):
 
     def begin(self, method: str, head: bytes) -> None:
         """Starts a request with its head, which must end in an empty line."""
+        self._requests += 1
         self._answer = HttpAnswer(method)
         self._request_is_whole = False
         self._put(head)
@@ -54,6 +56,11 @@ class HttpConnection(asyncio.Protocol):
     def end_request(self) -> None:
         """The request was handed over whole."""
         self._request_is_whole = True
+
+    @property
+    def was_lost_before_use(self) -> bool:
+        """It carried a request before, and it ended without one byte of the answer to this one."""
+        return self._requests > 1 and self._is_closed and not self._current.has_begun
 
     @property
     def has_answered(self) -> bool:

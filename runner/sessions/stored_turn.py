@@ -64,6 +64,7 @@ def record_of(turn: TurnRow, *, response: bytes, reads: Sequence[tuple[float, in
         reads=tuple((at_s, so_far) for at_s, so_far in reads),
         ended_s=turn.duration_s,
         deadline=None if deadline is None else ErrorReason(deadline),
+        was_resent=wire.get("was_resent", False),
     )
 
 
@@ -81,6 +82,8 @@ def context_of(turn: TurnRow, *, request: bytes) -> TurnContext:
 
 def _context_to_json(context: TurnContext, record: TurnRecord) -> JsonObject:
     wire: JsonObject = {"stream": record.stream, "deadline": record.deadline}
+    if record.was_resent:
+        wire["was_resent"] = True
     return {**replace(context, prior=_of_this_round(context.prior)).to_json(), _WIRE: wire}
 
 

@@ -17,20 +17,35 @@ from runner.sessions.http_connection import HttpConnection, Take
 
 KEEPALIVE_S: Final = 2.0  # below the 5 s of uvicorn
 _PORTS: Final = {"http": 80, "https": 443}
+ON_RESEND: Final = "on_resend"
+"""A request's extension: called without arguments before the request goes out a second time."""
+
+RESEND_WITHIN_S: Final = 5.0
+"""A server that took longer to hang up had taken the request."""
+
 _UNSENDABLE: Final = re.compile(rb"[\r\n\0]")
 _PIECE_BYTES: Final = 2**18
+_LOST: Final = (httpx.ReadError, httpx.RemoteProtocolError)
 _Value = TypeVar("_Value")
 
 
 class StreamTransport(httpx.AsyncBaseTransport):
     """Use it in one event loop. Deadlines are the request's own: httpx's `timeout` extension.
 
-    Nothing is sent twice: a request that a server dropped is its sender's to repeat or to count.
+    A request that a server dropped is its sender's to repeat or to count, with one exception, as in
+    curl: where a kept connection ends without one byte of an answer, the server may have closed it,
+    by its idle timer, before it saw the request, which then goes out once more on a new connection.
+    `ON_RESEND` hears of it.
     """
 
     def __init__(
-        self, *, keepalive_s: float = KEEPALIVE_S, tls: ssl.SSLContext | None = None
+        self,
+        *,
+        keepalive_s: float = KEEPALIVE_S,
+        resend_within_s: float = RESEND_WITHIN_S,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        self._resend_within_s = resend_within_s
         self._pool = ConnectionPool(keepalive_s=keepalive_s, tls=tls)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -41,18 +56,37 @@ class StreamTransport(httpx.AsyncBaseTransport):
             httpx.LocalProtocolError, httpx.UnsupportedProtocol: the request cannot be sent.
             ClientExhaustedError: this machine has no socket left.
         """
-        origin, head = _origin(request.url), _request_head(request)
+        origin = _origin(request.url)
+        try:
+            return await self._attempt(request, origin)
+        except _KeptConnectionLostError as lost:
+            if not isinstance(request.stream, httpx.ByteStream):  # it can be read but once
+                raise lost.failure from None
+            request.extensions.get(ON_RESEND, _nobody_hears)()
+        return await self._attempt(request, origin, is_second=True)
+
+    async def _attempt(
+        self, request: httpx.Request, origin: Origin, *, is_second: bool = False
+    ) -> httpx.Response:
+        head = _request_head(request)
         timeouts = request.extensions.get("timeout", {})
         connection = await _within(
-            timeouts.get("connect"), self._pool.take(origin), httpx.ConnectTimeout
+            timeouts.get("connect"),
+            self._pool.take(origin, is_new=is_second),
+            httpx.ConnectTimeout,
         )
+        sent_at_s = asyncio.get_running_loop().time()
+        read_s: float | None = timeouts.get("read")
         try:
             connection.begin(request.method, head)
             await _send_body(connection, request, timeouts.get("write"))
-            read_s: float | None = timeouts.get("read")
             answer = await _within(read_s, connection.head(), httpx.ReadTimeout)
-        except BaseException:
+        except BaseException as error:
+            was_lost = connection.was_lost_before_use
+            took_s = asyncio.get_running_loop().time() - sent_at_s
             self._pool.discard(connection)
+            if isinstance(error, _LOST) and was_lost and took_s < self._resend_within_s:
+                raise _KeptConnectionLostError(error) from error
             raise
         return httpx.Response(
             answer.status,
@@ -63,6 +97,16 @@ class StreamTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         self._pool.close()
+
+
+class _KeptConnectionLostError(Exception):
+    def __init__(self, failure: httpx.TransportError) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
+def _nobody_hears() -> None:
+    return
 
 
 class _Body(httpx.AsyncByteStream):

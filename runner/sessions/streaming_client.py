@@ -24,6 +24,7 @@ from runner.judge.record import TurnRecord
 from runner.sessions.content_coding import content_decoder
 from runner.sessions.deadline_watch import DeadlineWatch, watched
 from runner.sessions.exchange import Exchange
+from runner.sessions.stream_transport import ON_RESEND
 
 MAX_BODY_BYTES = CAP_BYTES + 1  # one more than is stored, so that the store can tell
 LINGER_S = 1.0
@@ -86,13 +87,6 @@ class StreamingClient:
             ClientExhaustedError, httpx.PoolTimeout, ...: faults of this machine or of our own use,
                 never those of the server.
         """
-        request = httpx.Request(
-            "POST",
-            self._url,
-            content=encode_body(body),
-            headers={**self._headers, "x-request-id": request_id},
-            extensions={"timeout": self._timeouts},
-        )
         exchange = Exchange(
             is_stream=body.get("stream") is True,
             deadlines=self._deadlines,
@@ -100,6 +94,13 @@ class StreamingClient:
             linger_s=self._linger_s,
             max_body_bytes=self.max_body_bytes,
             now=asyncio.get_running_loop().time,
+        )
+        request = httpx.Request(
+            "POST",
+            self._url,
+            content=encode_body(body),
+            headers={**self._headers, "x-request-id": request_id},
+            extensions={"timeout": self._timeouts, ON_RESEND: exchange.note_resent},
         )
         with self._one_more_in_flight(request_id, exchange):
             end = await self._carry_out(request, exchange)

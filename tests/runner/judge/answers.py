@@ -83,6 +83,7 @@ def judge(
     reads: tuple[tuple[float, int], ...] = (),
     ended_s: float | None = None,
     is_stream: bool = True,
+    was_resent: bool = False,
 ) -> JudgedTurn:
     record = TurnRecord(
         stream=is_stream,
@@ -93,6 +94,7 @@ def judge(
         reads=reads,
         ended_s=ended_s,
         deadline=deadline,
+        was_resent=was_resent,
     )
     context = TurnContext(
         tools=tuple(tools),

@@ -267,3 +267,9 @@ def test_reads_beyond_the_body_or_out_of_order_do_no_harm() -> None:
     turn = judge(body, tool_expected=False, reads=((1.0, 90), (2.0, 20), (3.0, 10**9)))
 
     assert turn.reading == "done"
+
+
+def test_a_request_that_went_out_twice_is_marked_and_read_like_any_other() -> None:
+    turn = judge(whole_body(content="4"), is_stream=False, tool_expected=False, was_resent=True)
+
+    assert (turn.reading, turn.flags) == ("done", ("resent",))

@@ -3,7 +3,7 @@
 import asyncio
 import resource
 import socket
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -314,3 +314,57 @@ def no_more_files() -> Iterator[None]:
             yield
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def answers_then(last_words: bytes, *, resets: bool) -> Callable[[Peer], Awaitable[None]]:
+    """Answers a first request whole; ends its connection at the next, and answers on any other."""
+    met: set[int] = set()
+
+    async def answer(peer: Peer) -> None:
+        if id(peer.writer) not in met:
+            met.add(id(peer.writer))
+            await whole_answer(peer)
+            return
+        peer.write(last_words)
+        await peer.writer.drain()
+        peer.reset() if resets else peer.writer.close()
+
+    return answer
+
+
+@pytest.mark.parametrize("resets", [True, False])
+async def test_a_kept_connection_that_ends_without_a_byte_costs_one_more_request(
+    resets: bool,
+) -> None:
+    async with raw_server(answers_then(b"", resets=resets)) as server:
+        record = await send(server.url, times=2)
+
+    assert record.transport_end is TransportEnd.CLEAN_EOF
+    assert record.was_resent
+    assert (server.requests, server.connections) == (3, 2)
+
+
+async def test_a_kept_connection_that_ends_after_a_byte_is_a_reset() -> None:
+    async with raw_server(answers_then(b"H", resets=False)) as server:
+        record = await send(server.url, times=2)
+
+    assert (record.transport_end, record.was_resent) == (TransportEnd.RESET, False)
+    assert server.connections == 1
+
+
+async def test_a_server_that_ends_each_connection_is_asked_twice_and_then_believed() -> None:
+    requests = 0
+
+    async def answer(peer: Peer) -> None:
+        nonlocal requests
+        requests += 1
+        if requests == 1:
+            await whole_answer(peer)
+        else:
+            peer.reset()
+
+    async with raw_server(answer) as server:
+        record = await send(server.url, times=2)
+
+    assert (record.transport_end, record.was_resent) == (TransportEnd.RESET, True)
+    assert server.requests == 3

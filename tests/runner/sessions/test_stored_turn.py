@@ -40,6 +40,7 @@ def records(draw: st.DrawFn) -> TurnRecord:
         reads=tuple(zip(times, lengths, strict=True)),
         ended_s=draw(microseconds),
         deadline=draw(st.none() | st.sampled_from(ErrorReason)),
+        was_resent=draw(st.booleans()),
     )
 
 

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterable
 from itertools import pairwise
+from typing import Any
 
 import httpx
 import pytest
@@ -480,3 +481,37 @@ async def test_a_fault_of_the_taker_reaches_who_waits_for_the_body() -> None:
         await response.stream.aclose()
         async with asyncio.timeout(120):
             await server.closed_by_client.wait()
+
+
+async def second_answer(transport: StreamTransport, url: str, **request: Any) -> httpx.Response:
+    """Of a client whose server answers one request and hangs up at the next."""
+    async with httpx.AsyncClient(transport=transport, trust_env=False) as http:
+        await http.get(url)
+        return await http.post(url, **request)
+
+
+async def answer_one_request(peer: Peer) -> None:
+    if peer.head.startswith(b"GET"):
+        peer.write(HELLO)
+    else:
+        peer.writer.close()
+
+
+async def test_who_was_slow_to_hang_up_had_taken_the_request() -> None:
+    async with raw_server(answer_one_request) as server:
+        with pytest.raises(httpx.RemoteProtocolError, match="without an answer"):
+            await second_answer(StreamTransport(resend_within_s=0), server.url, content=b"x")
+
+    assert server.requests == 2
+
+
+async def test_a_body_that_can_be_read_but_once_is_not_sent_again() -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"once"
+
+    length = {"content-length": "4"}
+    async with raw_server(answer_one_request) as server:
+        with pytest.raises(httpx.RemoteProtocolError, match="without an answer"):
+            await second_answer(StreamTransport(), server.url, content=parts(), headers=length)
+
+    assert server.requests == 2
