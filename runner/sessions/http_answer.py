@@ -23,7 +23,8 @@ class ResponseHead(NamedTuple):
 class HttpAnswer:
     """`head` is None until it is here. `keeps_alive`: the connection may carry another request.
 
-    `has_begun`: at least one byte of it came. `pieces` holds what has come of the body and was not taken yet.
+    `has_begun`: at least one byte of it came. `pieces` holds what has come of the body and was not
+    taken yet.
     """
 
     def __init__(self, method: str) -> None:
