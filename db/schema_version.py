@@ -6,9 +6,8 @@ Versions are counted: 0001, 0002, ... A store with a higher number was written b
 import sqlite3
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection, inspect, text
 
 from db.connections import BUSY_TIMEOUT_S, connect_sqlite, migrating_engine
@@ -22,6 +21,9 @@ from db.errors import (
     StoreUnreadableError,
 )
 from db.store_url import StoreUrl
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 SCHEMA_VERSION = 1
 """The version that this program reads and writes: the last file in `db/migrations/versions`."""
@@ -39,8 +41,10 @@ MIGRATIONS_FOLDER = Path(__file__).parent / "migrations"
 
 def migration_config(
     connection: Connection | None = None, *, folder: Path = MIGRATIONS_FOLDER
-) -> Config:
+) -> "Config":
     """Alembic's settings; there is no ini file, so that the package works wherever it lies."""
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(folder).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -119,9 +123,16 @@ def _upgrade(connection: Connection, url: StoreUrl, *, to_version: int) -> None:
             return
     if url.path is not None:
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-    command.upgrade(migration_config(connection), revision_name(to_version))
+    _run_migrations(migration_config(connection), revision_name(to_version))
     if url.path is not None:
         _check_foreign_keys(connection, url)
+
+
+def _run_migrations(config: "Config", revision: str) -> None:
+    """Alembic is imported here, since nearly every store that is opened is current."""
+    from alembic import command
+
+    command.upgrade(config, revision)
 
 
 def _version_of_ours(connection: Connection, url: StoreUrl) -> int | None:

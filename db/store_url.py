@@ -1,12 +1,13 @@
-"""How the address of a store is read. It opens nothing."""
+"""How the address of a store is read. It opens nothing, and imports what reads it when one is."""
 
 from dataclasses import dataclass
 from pathlib import Path
-
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from typing import TYPE_CHECKING
 
 from db.errors import StoreUrlError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 DEFAULT_STORE_URL = "sqlite:///decisive.db"
 
@@ -17,7 +18,7 @@ _FORMS = "write sqlite:///decisive.db, sqlite:////absolute/path.db or postgresql
 class StoreUrl:
     """A parsed address; `path` is absolute, and None where the store is a server."""
 
-    url: URL
+    url: "URL"
     path: Path | None
 
     def __str__(self) -> str:
@@ -35,6 +36,9 @@ def parse_store_url(text: str) -> StoreUrl:
 
     Raises StoreUrlError.
     """
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         url = make_url(text)
         dialect = url.get_backend_name()
@@ -47,7 +51,7 @@ def parse_store_url(text: str) -> StoreUrl:
     return StoreUrl(url=url, path=_sqlite_path(url, text))
 
 
-def _sqlite_path(url: URL, text: str) -> Path:
+def _sqlite_path(url: "URL", text: str) -> Path:
     if url.host or url.query:
         raise StoreUrlError(f"{text!r} has parts that a SQLite store does not take: {_FORMS}.")
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import ExitStatus, say, say_json
-from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption, JsonOption
 from runner.errors import UsageError
 from runner.judge.recorded_cases import KINDS, CaseComparison, CaseReaders, compare_cases

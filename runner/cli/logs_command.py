@@ -10,9 +10,9 @@ from typing import Annotated, cast
 import typer
 from rich.table import Table
 
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import ExitStatus, result_console, say, say_json
 from runner.cli.interruption import ended_by_interrupts
-from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption, JsonOption
 from runner.errors import UsageError
 from runner.observe.event_catalogue import load_catalogue

@@ -1,6 +1,5 @@
-"""Opens what a command names: campaign files, stacks, the store, a stored campaign."""
+"""Opens what a command names: campaign files with their stacks, a stored campaign."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from db.reads.campaigns import CampaignFacts, campaigns
 from db.store import Store
 from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import load_campaign
-from runner.campaign.config_folder import ConfigFolder, find_config_folder
+from runner.campaign.config_folder import ConfigFolder
 from runner.campaign.file_shape import LevelValue
 from runner.campaign.narrowing import narrow_campaign
 from runner.campaign.stack_file import Stack, load_stack
@@ -24,10 +23,6 @@ _SEARCHED_CAMPAIGNS = 10_000
 class OpenedCampaign(NamedTuple):
     campaign: Campaign
     stack: Stack
-
-
-def open_configs(chosen: Path | None) -> ConfigFolder:
-    return find_config_folder(chosen, environment=os.environ, working_directory=Path.cwd())
 
 
 def open_campaign(

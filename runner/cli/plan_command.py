@@ -15,8 +15,9 @@ from runner.campaign.campaign import Campaign
 from runner.campaign.earlier_times import NO_EARLIER_TIMES, EarlierTimes, earlier_times
 from runner.campaign.plan import Plan, make_plan
 from runner.cli.assessment_json import hypothesis_json
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import result_console, say, say_json, tell
-from runner.cli.opening import open_campaign, open_configs
+from runner.cli.opening import open_campaign
 from runner.cli.options import (
     BlocksOption,
     CampaignFile,

@@ -17,9 +17,10 @@ from runner.campaign.definition import definition_key
 from runner.campaign.stack_file import load_stack
 from runner.campaign.stack_fit import check_campaign_on_stack
 from runner.campaign.yaml_source import parse_yaml
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import ExitStatus, progress_console, say, say_json, tell
 from runner.cli.live_progress import bar_progress, plain_progress
-from runner.cli.opening import OpenedCampaign, find_stored_campaign, open_configs
+from runner.cli.opening import OpenedCampaign, find_stored_campaign
 from runner.cli.options import ConfigsOption, JsonOption, StoreOption
 from runner.cli.stored_arm import find_arm
 from runner.errors import UsageError

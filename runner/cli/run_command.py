@@ -16,6 +16,7 @@ from runner.cli.campaign_summary import (
     say_silence,
     say_verdicts,
 )
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import (
     ExitStatus,
     progress_console,
@@ -25,7 +26,7 @@ from runner.cli.console import (
     tell,
 )
 from runner.cli.live_progress import bar_progress, plain_progress
-from runner.cli.opening import OpenedCampaign, open_campaign, open_configs
+from runner.cli.opening import OpenedCampaign, open_campaign
 from runner.cli.options import (
     BlocksOption,
     CampaignFile,

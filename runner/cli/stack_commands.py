@@ -12,8 +12,8 @@ from db.stack_lease import release_stack, stack_holder
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
 from runner.campaign.stack_file import Stack, load_stack
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import ExitStatus, say, say_json, tell
-from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption, JsonOption, StoreOption
 from runner.cli.stack_text import stack_json, stack_lines
 from runner.control.machine import Machine, RealMachine, RehearsedMachine

@@ -16,8 +16,9 @@ from db.launch_queue import enqueue
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
 from runner.campaign.config_folder import ENVIRONMENT_VARIABLE, ConfigFolder
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import say, tell
-from runner.cli.opening import open_campaign, open_configs
+from runner.cli.opening import open_campaign
 from runner.cli.options import ConfigsOption, StoreOption
 from runner.control.ports import free_port, is_listening
 from runner.errors import UsageError

@@ -10,10 +10,11 @@ import typer
 
 from db.clock import SystemClock
 from runner.campaign.stack_file import load_stack
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import ExitStatus, say, tell
-from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption
 from runner.cli.stack_commands import addresses_of
+from runner.control.error_texts import errors_without
 from runner.execute.stack_watch import StackWatch, WatchSetting, found_services
 from runner.execute.stop_request import StopRequest, stopping_on_signals
 from runner.observe.event_catalogue import load_catalogue
@@ -44,24 +45,27 @@ def watch(
 ) -> None:
     """Observe a stack and detect wedges without load; 1 if one was seen."""
     config_folder = open_configs(configs)
+    opened = load_stack(config_folder.stack_path(stack))
     setting = WatchSetting(
-        stack=load_stack(config_folder.stack_path(stack)),
+        stack=opened,
         addresses=addresses_of(url or []),
         catalogue=load_catalogue(config_folder.event_files()),
         folder=folder,
         sends_canaries=canary,
+        secrets=secrets_of(opened, os.environ),
         longest_pause_s=longest_pause_s,
     )
-    raise typer.Exit(asyncio.run(_watch(setting, for_minutes)))
+    with errors_without(setting.secrets):
+        status = asyncio.run(_watch(setting, for_minutes))
+    raise typer.Exit(status)
 
 
 async def _watch(setting: WatchSetting, for_minutes: float | None) -> ExitStatus:
     stop = StopRequest()
     keys = ServiceKeys(os.environ)
     keys.use(found_services(setting.stack, setting.addresses))
-    secrets = secrets_of(setting.stack, os.environ)
     async with control_client(
-        setting.stack, environment=os.environ, keys=keys, secrets=secrets
+        setting.stack, environment=os.environ, keys=keys, secrets=setting.secrets
     ) as http:
         watching = StackWatch(setting=setting, http=http, clock=SystemClock(), say=_say_with_time)
         with stopping_on_signals(stop, said=_say_stop):

@@ -8,9 +8,9 @@ import typer
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
 from runner.campaign.config_folder import ConfigFolder
+from runner.cli.chosen_configs import open_configs
 from runner.cli.console import ExitStatus, say, tell
 from runner.cli.live_progress import plain_progress
-from runner.cli.opening import open_configs
 from runner.cli.options import ConfigsOption, StoreOption
 from runner.event_loop import run_on_loop
 from runner.execute.stop_request import StopRequest, stopping_on_signals

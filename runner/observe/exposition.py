@@ -3,16 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import TYPE_CHECKING
 
-from prometheus_client import Metric
-from prometheus_client.openmetrics.parser import (
-    text_string_to_metric_families as read_openmetrics,
-)
-from prometheus_client.parser import text_string_to_metric_families as read_text
+if TYPE_CHECKING:
+    from prometheus_client import Metric
 
 MAX_PAGE_BYTES = 64 * 1024 * 1024
 _MAX_SALVAGED_LINES = 200_000
-_Reader = Callable[[str], Iterable[Metric]]
+_Reader = Callable[[str], "Iterable[Metric]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +31,22 @@ def read_exposition(body: bytes, *, content_type: str = "") -> tuple[Sample, ...
     text = _whole_lines(everything)
     if everything.strip() and not text.strip():
         raise ValueError(f"this is no page of metrics: {everything[:80]!r}")
-    readers: tuple[_Reader, ...] = (read_text,)
-    if "openmetrics" in content_type:
-        readers = (read_openmetrics, read_text)
-    for reader in readers:
+    for reader in _readers(content_type):
         try:
             return tuple(_finite(reader(text)))
         except _NOT_THIS_FORMAT:
             continue
     return _salvaged(text)
+
+
+def _readers(content_type: str) -> tuple[_Reader, ...]:
+    """Imported with the first page: who only reads logs has none, and the library is large."""
+    from prometheus_client.openmetrics.parser import (
+        text_string_to_metric_families as read_openmetrics,
+    )
+    from prometheus_client.parser import text_string_to_metric_families as read_text
+
+    return (read_openmetrics, read_text) if "openmetrics" in content_type else (read_text,)
 
 
 # What prometheus_client raises on pages that are none depends on where they break.
@@ -55,7 +60,7 @@ def _whole_lines(text: str) -> str:
     return text[: text.rfind("\n") + 1]
 
 
-def _finite(families: Iterable[Metric]) -> Iterator[Sample]:
+def _finite(families: "Iterable[Metric]") -> Iterator[Sample]:
     for family in families:
         for sample in family.samples:
             value = float(sample.value)
@@ -64,6 +69,7 @@ def _finite(families: Iterable[Metric]) -> Iterator[Sample]:
 
 
 def _salvaged(text: str) -> tuple[Sample, ...]:
+    (read_text,) = _readers("text/plain")
     found: list[Sample] = []
     is_page = False
     for line in text.split("\n")[:_MAX_SALVAGED_LINES]:

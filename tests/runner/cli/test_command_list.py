@@ -11,7 +11,10 @@ from runner.cli.command_list import COMMANDS, loaded_command
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBRARIES = frozenset(
-    {"aiohttp", "alembic", "httpx", "numpy", "pandas", "pydantic", "scipy", "sqlalchemy", "torch"}
+    {
+        *("aiohttp", "alembic", "httpx", "numpy", "pandas", "prometheus_client", "pydantic"),
+        *("scipy", "sqlalchemy", "torch", "uvloop"),
+    }
 )
 
 
@@ -33,6 +36,20 @@ def test_the_help_imports_no_command_and_none_of_their_libraries() -> None:
 
     assert not imported & LIBRARIES
     assert not imported & {f"runner.cli.{listed.module}" for listed in COMMANDS.values()}
+
+
+def test_reading_a_log_imports_no_database_no_client_and_no_statistics() -> None:
+    imported = _imported_by("logs", "/dev/null")
+
+    assert "runner.observe.log_scan" in imported
+    assert imported & LIBRARIES == {"numpy", "pydantic"}
+
+
+def test_a_worker_imports_no_frames_and_no_migrations_before_it_needs_them() -> None:
+    imported = _imported_by("worker", "--help")
+
+    assert "runner.execute.worker" in imported
+    assert not imported & {"alembic", "pandas", "scipy.optimize", "scipy.stats", "torch"}
 
 
 def _imported_by(*arguments: str) -> set[str]:
