@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -10,6 +11,7 @@ from tempfile import NamedTemporaryFile
 from db.errors import StoreError
 from runner.cli.command_list import listing
 from runner.cli.console import ExitStatus, lost_result, tell
+from runner.control.secrets import likely_secrets
 from runner.errors import RunnerError, StackError, SupervisedProcessError
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
@@ -48,12 +50,14 @@ def _run() -> None:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             tell(f"{error.filename or 'a file'} cannot be written: {error.strerror}")
             sys.exit(ExitStatus.USAGE)
-        tell(f"a fault of Decisive itself: {type(error).__name__}: {error}")
+        said = likely_secrets(os.environ).hidden_text(f"{type(error).__name__}: {error}")
+        tell(f"a fault of Decisive itself: {said}")
         tell(f"the details are in {_kept_traceback()}; please report them")
         sys.exit(ExitStatus.OUR_FAULT)
 
 
 def _kept_traceback() -> Path:
+    """Without keys: whoever reports a fault passes this file on."""
     with NamedTemporaryFile("w", prefix="decisive-fault-", suffix=".txt", delete=False) as file:
-        traceback.print_exc(file=file)
+        file.write(likely_secrets(os.environ).hidden_text(traceback.format_exc()))
     return Path(file.name)

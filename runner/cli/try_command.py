@@ -17,10 +17,11 @@ from runner.cli.console import tell
 from runner.cli.opening import OpenedCampaign
 from runner.cli.options import JsonOption, StoreOption
 from runner.cli.run_command import run_and_report
+from runner.control.error_texts import errors_without
 from runner.errors import UsageError
 from runner.execute.server_address import base_url_of
 from runner.execute.trial import FoundServer, TrialRequest, find_server, trial_campaign
-from runner.stacks.service_connection import ServiceKeys, control_client
+from runner.stacks.service_connection import ServiceKeys, control_client, secrets_of_service
 from runner.stacks.service_launch import endpoint_launch
 
 _NEXT = (
@@ -110,5 +111,7 @@ async def _find(request: TrialRequest) -> FoundServer:
     endpoint = endpoint_launch(Endpoint(request.base_url, "", request.api_key_env))
     keys = ServiceKeys(os.environ)
     keys.use([endpoint])
-    async with control_client(None, environment=os.environ, keys=keys) as http:
-        return await find_server(request, http)
+    secrets = secrets_of_service(endpoint.definition, os.environ)
+    async with control_client(None, environment=os.environ, keys=keys, secrets=secrets) as http:
+        with errors_without(secrets):
+            return await find_server(request, http)

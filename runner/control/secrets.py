@@ -3,12 +3,16 @@
 A secret is replaced by as many asterisks, so that sizes and offsets of what is recorded stay true.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 from runner.errors import UsageError
 
+_SECRET_NAME = re.compile(r"(key|token|secret|password|passwd|credentials?|auth)$", re.IGNORECASE)
+_PROXY_NAME = re.compile(r"proxy", re.IGNORECASE)
+_PASSWORD = re.compile(r"//[^/@:]*:([^/@]+)@")
 _SHORTEST = 4  # anything shorter stands in ordinary text, and would tear it
 
 
@@ -27,6 +31,10 @@ class Secrets:
 
     def __bool__(self) -> bool:
         return bool(self._values)
+
+    @property
+    def longest_bytes(self) -> int:
+        return max(map(len, self._values), default=0)
 
     def hidden(self, content: bytes) -> bytes:
         for value in self._values:
@@ -49,8 +57,7 @@ class Secrets:
 
     def held_back(self, content: bytes) -> int:
         """How many bytes at the end may be the beginning of a secret."""
-        longest = max(map(len, self._values), default=1) - 1
-        for size in range(min(longest, len(content)), 0, -1):
+        for size in range(min(self.longest_bytes - 1, len(content)), 0, -1):
             end = content[-size:]
             if any(len(value) > size and value.startswith(end) for value in self._values):
                 return size
@@ -73,6 +80,16 @@ class HidingStream:
     def rest(self) -> bytes:
         held, self._held = self._held, b""
         return held
+
+
+def likely_secrets(environment: Mapping[str, str]) -> Secrets:
+    """The values of all variables whose names say that they hold a secret, for texts of which
+    nobody knows what was quoted in them; of a proxy's URL only the password.
+    """
+    named = [value.strip() for name, value in environment.items() if _SECRET_NAME.search(name)]
+    urls = [value for name, value in environment.items() if _PROXY_NAME.search(name)]
+    passwords = [found[1] for url in urls if (found := _PASSWORD.search(url))]
+    return Secrets(value for value in [*named, *passwords] if value.isascii())
 
 
 def secret_named(name: str, environment: Mapping[str, str], *, what: str) -> str:

@@ -21,9 +21,12 @@ from runner.campaign.carried_over import carried_over
 from runner.campaign.config_folder import shipped_event_files
 from runner.campaign.matrix import expand_arms
 from runner.campaign.stack_file import Stack
+from runner.control.error_texts import errors_without
+from runner.control.secrets import Secrets
 from runner.execute.campaign_registration import due_runs, new_campaign
 from runner.execute.early_stopping import settled_arm
 from runner.execute.held import held_by
+from runner.execute.hiding_progress import HidingProgress
 from runner.execute.launcher import Launcher
 from runner.execute.live_evidence import note_evidence_so_far
 from runner.execute.off_loop import off_loop
@@ -75,13 +78,41 @@ async def run_campaign(
     StackLeasedError, RunBusyError, and StoreError where the store fails.
     """
     provide_open_files(max(arm.concurrency for arm in expand_arms(campaign)))
+    secrets = secrets_of(stack, environment, factors=campaign.factors)
+    with errors_without(secrets):
+        return await _run_campaign(
+            campaign,
+            stack,
+            store=store,
+            worker=worker,
+            stop=stop,
+            progress=HidingProgress(progress, secrets),
+            patience=patience or Patience(),
+            catalogue=catalogue or load_catalogue(shipped_event_files()),
+            environment=environment,
+            secrets=secrets,
+        )
+
+
+async def _run_campaign(
+    campaign: Campaign,
+    stack: Stack,
+    *,
+    store: Store,
+    worker: Holder,
+    stop: StopRequest,
+    progress: ProgressListener,
+    patience: Patience,
+    catalogue: EventCatalogue,
+    environment: Mapping[str, str],
+    secrets: Secrets,
+) -> CampaignEnd:
     for orphan in await off_loop(interrupt_orphans, store, liveness=liveness_now(store)):
         progress.note(f"r-{orphan.id} was {orphan.reason}; it will be run again")
     registered = await off_loop(register_campaign, store, new_campaign(campaign, stack))
     campaign_id = registered.campaign.id
     assert campaign_id is not None
     due = due_runs(campaign, stack, registered)
-    secrets = secrets_of(stack, environment, factors=campaign.factors)
     keys = ServiceKeys(environment)
     async with control_client(stack, environment=environment, keys=keys, secrets=secrets) as http:
         launcher = Launcher(
@@ -117,8 +148,8 @@ async def run_campaign(
                     worker=worker.name,
                     stop=stop,
                     progress=progress,
-                    catalogue=catalogue or load_catalogue(shipped_event_files()),
-                    patience=patience or Patience(),
+                    catalogue=catalogue,
+                    patience=patience,
                     secrets=secrets,
                     environment=environment,
                 )

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from runner.campaign.stack_file import Stack
 from runner.control.machine import Machine, RealMachine
 from runner.control.process_group import ProcessMark
 from runner.control.restore_steps import RestoreStep, restore, steps_to_json
+from runner.control.secret_files import hide_in_file
 from runner.control.secrets import Secrets
 from runner.errors import StackControlError, StackError
 from runner.execute.off_loop import off_loop
@@ -91,6 +92,8 @@ class Launcher:
             self._stack.name,
             reason="whoever had started it was killed",
         )
+        if taken.done:
+            await off_loop(self._hide_in_logs, self._control.logs())
         if taken.failures:
             raise StackControlError(
                 f"{'; '.join(taken.failures)}. Mend that, or see `decisive stack restore "
@@ -133,6 +136,7 @@ class Launcher:
             self._current = None
             with contextlib.suppress(StackError):  # what went wrong first is what is told
                 await off_loop(self._control.stop, running)
+            await off_loop(self._hide_in_logs, running.log_paths())
             raise
         return self._current
 
@@ -219,9 +223,16 @@ class Launcher:
         try:
             await off_loop(self._control.stop, launched.running, kept=kept)
         finally:
+            await off_loop(self._hide_in_logs, launched.running.log_paths())
             await off_loop(launch_ended, self._store, launched.launch_id, reason=reason)
         if not kept:
             await self._note_processes({})
+
+    def _hide_in_logs(self, paths: Iterable[Path]) -> None:
+        """Servers write their logs themselves, and may write the keys that they are sent."""
+        for path in paths:
+            with contextlib.suppress(OSError):
+                hide_in_file(path, self._secrets)
 
     def kill_now(self) -> None:
         """Ends our processes at once and from any thread: this process is about to end.

@@ -141,7 +141,7 @@ class _RunLife:
             )
             await setting.launcher.wait_until_ready(launched)
         await setting.launcher.note_fingerprints(launched)
-        await self._learn(verification=proof.to_json())
+        await self._learn(verification=setting.secrets.hidden_in(proof.to_json()))
         if proof.failures:
             said = "; ".join(failure.sentence() for failure in proof.failures)
             raise RunInvalidError(f"the stack is not in this arm: {said}")

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -13,8 +13,10 @@ from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import ControllerName
 from runner.campaign.stack_shape import LogSource as LogOrigin
 from runner.control.capped_page import NO_PAGE, fetch_page, said_by
+from runner.control.error_texts import errors_without
 from runner.control.host import Host
 from runner.control.machine import Machine, run_well
+from runner.control.secrets import Secrets
 from runner.errors import StackControlError, StackError
 from runner.execute.stack_watch import found_services
 from runner.observe.exposition import read_exposition
@@ -58,6 +60,19 @@ async def check_stack(
     keys = ServiceKeys(environment)
     keys.use(launches)
     secrets = secrets_of(stack, environment)
+    with errors_without(secrets):
+        found = await _findings(stack, launches, environment, machine, keys, secrets)
+    return [Finding(f.part, f.is_ok, secrets.hidden_text(f.said)) for f in found]
+
+
+async def _findings(
+    stack: Stack,
+    launches: Sequence[ServiceLaunch],
+    environment: Mapping[str, str],
+    machine: Machine,
+    keys: ServiceKeys,
+    secrets: Secrets,
+) -> list[Finding]:
     async with control_client(stack, environment=environment, keys=keys, secrets=secrets) as http:
         pages = await asyncio.gather(*(_pages(launch, http) for launch in launches))
     found = [finding for findings in pages for finding in findings]
@@ -66,7 +81,7 @@ async def check_stack(
         found += await asyncio.to_thread(_log, launch)
     for host in {host_of(launch): None for launch in launches if host_of(launch).ssh}:
         found.append(await asyncio.to_thread(_clock_of_host, host, machine))
-    return [Finding(f.part, f.is_ok, secrets.hidden_text(f.said)) for f in found]
+    return found
 
 
 async def _pages(launch: ServiceLaunch, http: httpx.AsyncClient) -> list[Finding]:

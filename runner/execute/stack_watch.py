@@ -14,6 +14,7 @@ from sqlmodel import SQLModel
 from db.clock import Clock
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricRole, MetricsDialect
+from runner.control.secrets import Secrets
 from runner.errors import UsageError
 from runner.observe.black_box import BoxedService
 from runner.observe.event_catalogue import EventCatalogue, EventClass
@@ -26,7 +27,7 @@ from runner.observe.wedge_keeping import WedgeFolder
 from runner.observe.wedge_spans import LONGEST_PAUSE_LIMIT_S, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, WedgeWatch, no_client
 from runner.stacks.fingerprint import redacted
-from runner.stacks.log_sources import log_source_of
+from runner.stacks.log_sources import log_source_of, without_secrets
 from runner.stacks.running_stack import CHAT_PATH
 from runner.stacks.service_launch import ServiceLaunch, plan_launches
 
@@ -47,6 +48,7 @@ class WatchSetting:
     catalogue: EventCatalogue
     folder: Path
     sends_canaries: bool
+    secrets: Secrets = field(default_factory=Secrets)
     longest_pause_s: float = LONGEST_PAUSE_LIMIT_S
     summary_every_s: float = 30.0
 
@@ -153,7 +155,7 @@ class StackWatch:
             ObservedService(
                 launch.name,
                 launch.metrics_url,
-                log_source_of(launch, None),
+                without_secrets(log_source_of(launch, None), self.setting.secrets),
                 dialect_of_endpoint(metrics) if (metrics := launch.definition.metrics) else None,
             )
             for launch in self._launches

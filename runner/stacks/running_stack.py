@@ -60,6 +60,11 @@ class RunningStack:
         process = self.processes.get(service)
         return process.log_path if process is not None else None
 
+    def log_paths(self) -> tuple[Path, ...]:
+        """Of the logs that we keep."""
+        paths = [process.log_path for process in self.processes.values()]
+        return tuple(path for path in paths if path is not None)
+
     def ended_service(self) -> str | None:
         """A sentence about a service of ours that has ended by itself, or None."""
         for name, process in self.processes.items():

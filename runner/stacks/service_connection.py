@@ -67,16 +67,18 @@ def secrets_of(
     """
     values: list[str] = []
     for service in stack.services.values():
-        connection = connection_with(service, environment)
-        values += [secret_named(n, environment, what="a key") for n in _names_of(service)]
-        if connection.proxy is not None:
-            values.append(httpx.URL(connection.proxy).password)
+        values += _values_of(service, environment)
     for factor, levels in (factors or {}).items():
         for level in levels:
             effect = stack.factors.get(factor, {}).get(level_text(level))
             if effect is not None and effect.api_key_env is not None:
                 values.append(secret_named(effect.api_key_env, environment, what="the API key"))
     return Secrets(values)
+
+
+def secrets_of_service(definition: ServiceDefinition, environment: Mapping[str, str]) -> Secrets:
+    """Of one alone. Raises UsageError where a variable is missing."""
+    return Secrets(_values_of(definition, environment))
 
 
 class ServiceKeys(httpx.Auth):
@@ -132,6 +134,14 @@ def control_client(
         trust_env=False,
         follow_redirects=False,
     )
+
+
+def _values_of(service: ServiceDefinition, environment: Mapping[str, str]) -> list[str]:
+    connection = connection_with(service, environment)
+    values = [secret_named(name, environment, what="a key") for name in _names_of(service)]
+    if connection.proxy is not None:
+        values.append(httpx.URL(connection.proxy).password)
+    return values
 
 
 def _names_of(service: ServiceDefinition) -> list[str]:

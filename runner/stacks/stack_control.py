@@ -49,6 +49,12 @@ class StackControl:
     log_folder: Path
     _gpus_before: dict[Host, Mapping[str, int]] = field(default_factory=dict)
 
+    def logs(self) -> tuple[Path, ...]:
+        """All that were kept of services of this stack, by whichever campaign."""
+        names = [name for name, own in self.stack.services.items() if own.controller.is_ours]
+        found = [path for name in names for path in self.log_folder.glob(f"*-{name}.log")]
+        return tuple(sorted(found))
+
     def restore_steps(self) -> tuple[RestoreStep, ...]:
         """What brings the services back as they are now. Raises StackControlError."""
         launches = plan_launches(self.stack, {}, ports=self._any_ports(), python=sys.executable)
