@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from urllib.parse import urlencode
 
 from db.identifiers import IdKind, format_id, parse_id
-from db.vocabulary import CORRUPT_OUTCOMES, Outcome, OutcomeClass
 
 
 class Metric(StrEnum):
@@ -28,36 +27,6 @@ class ConfigView(StrEnum):
 
     DIFFERENCES = "differences"
     ALL = "all"
-
-
-class SessionFilter(StrEnum):
-    """Which sessions of a run are listed: all, a class of outcomes, or one outcome."""
-
-    ALL = "all"
-    CORRUPT = "corrupt"
-    SILENT = "silent"
-    CLEAN = "clean"
-    LEAK = "leak"
-    NO_TOOL = "no_tool"
-    MALFORMED = "malformed"
-    WRONG = "wrong"
-    DEGENERATE = "degenerate"
-    ERROR = "error"
-    DONE = "done"
-    MAXROUNDS = "maxrounds"
-    HARNESS_ERROR = "harness_error"
-
-    @property
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """The outcomes that pass; none named means that all do."""
-        if self is SessionFilter.ALL:
-            return ()
-        if self is SessionFilter.CORRUPT:
-            return CORRUPT_OUTCOMES
-        if self in (SessionFilter.SILENT, SessionFilter.CLEAN):
-            wanted = OutcomeClass(self.value)
-            return tuple(outcome for outcome in Outcome if outcome.outcome_class is wanted)
-        return (Outcome(self.value),)
 
 
 def _ids(kind: IdKind) -> dict[str, Callable[[Any], object]]:
@@ -122,9 +91,11 @@ class MatrixPlace:
 
 @dataclass(frozen=True, slots=True)
 class ArmPlace:
+    """`q` is a filter of sessions, here and in the places below."""
+
     path: ClassVar[str] = "arm"
     arm: int | None = field(default=None, metadata=_ARMS)
-    outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
+    q: str = field(default="", metadata=_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,27 +110,35 @@ class RunPlace:
     path: ClassVar[str] = "run"
     run: int | None = field(default=None, metadata=_RUNS)
     campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
-    outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
+    q: str = field(default="", metadata=_NAMES)
     series: str | None = field(default=None, metadata=_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
 class LogsPlace:
-    """`start` and `end` are seconds since the run's first request."""
+    """`start` and `end` are seconds since the run's first request; `q` is a filter of events."""
 
     path: ClassVar[str] = "logs"
     run: int | None = field(default=None, metadata=_RUNS)
-    kind: str | None = field(default=None, metadata=_NAMES)
-    text: str | None = field(default=None, metadata=_NAMES)
+    q: str = field(default="", metadata=_NAMES)
     start: float | None = field(default=None, metadata=_SECONDS)
     end: float | None = field(default=None, metadata=_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
+class SessionsPlace:
+    path: ClassVar[str] = "sessions"
+    campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+    q: str = field(default="", metadata=_NAMES)
+
+
+@dataclass(frozen=True, slots=True)
 class SessionPlace:
+    """`q` names the list in which J and K step; without it, that of the session's run."""
+
     path: ClassVar[str] = "session"
     session: int | None = field(default=None, metadata=_SESSIONS)
-    outcome: SessionFilter = field(default=SessionFilter.ALL, metadata=_words(SessionFilter))
+    q: str = field(default="", metadata=_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +175,7 @@ Place = (
     | VerdictsPlace
     | RunPlace
     | LogsPlace
+    | SessionsPlace
     | SessionPlace
     | ComparePlace
     | NewPlace

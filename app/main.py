@@ -48,6 +48,13 @@ PAGES = {
             help="One run, live and afterwards: counts, sessions, metrics, log events.",
         ),
         st.Page(
+            "screens/sessions.py",
+            title="Sessions",
+            icon=":material/manage_search:",
+            url_path="sessions",
+            help="All sessions of one campaign under a filter.",
+        ),
+        st.Page(
             "screens/arm.py",
             title="Arm",
             icon=":material/stacks:",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.cell_reading import CellReading
-from app.links import Place, RunPlace, SessionFilter, SessionPlace, VerdictsPlace
+from app.links import Place, RunPlace, SessionPlace, VerdictsPlace
 from app.stored_verdict import read_verdict
 from app.wording import counted_noun, outcome_word
 from db.identifiers import IdKind, format_id
@@ -58,7 +58,7 @@ def _corrupt(
     said = first.detail or f"{outcome_word(first.outcome)} in {campaign.name}"
     return [
         NextLook(
-            SessionPlace(session=first.id, outcome=SessionFilter.CORRUPT),
+            SessionPlace(session=first.id, q=f"run:{first.run_id} outcome:corrupt"),
             f"Open {format_id(IdKind.SESSION, first.id)}, first of {number}",
             f"{cell.arm.name}{turn}: {said}",
         )

@@ -23,9 +23,11 @@ from db.reads import campaigns, observations, runs, sessions, work
 from db.reads import earlier_runs as earlier
 from db.reads.campaigns import CampaignFacts, JudgementFacts, NoteFacts
 from db.reads.earlier_runs import EarlierRun
+from db.reads.log_search import LogSearch, LogWindow
 from db.reads.observations import LogEventFacts
 from db.reads.runs import RunCounts
-from db.reads.sessions import FailingDialogue, Neighbours, SessionFacts, TwinFacts, Waited
+from db.reads.session_search import FoundPlaces, SessionSearch
+from db.reads.sessions import FailingDialogue, SessionFacts, TwinFacts, Waited
 from db.reads.work import LaunchRequestFacts, StackLeaseFacts
 from db.store import Store, open_store_read_only
 from db.store_url import parse_store_url
@@ -158,14 +160,28 @@ def run_sessions(
     return _read(sessions.sessions, run_id, outcomes=outcomes, limit=limit, offset=offset)
 
 
-def session_total(run_id: int, *, outcomes: Sequence[str]) -> int:
-    return _read(sessions.session_count, run_id, outcomes=outcomes)
-
-
 def sessions_of_runs(
     run_ids: Sequence[int], *, outcomes: Sequence[str], limit: int = 100, offset: int = 0
 ) -> list[SessionFacts]:
     return _read(sessions.sessions_of_runs, run_ids, outcomes=outcomes, limit=limit, offset=offset)
+
+
+def session_search(
+    where: str, run_ids: Sequence[int] | None = None, *, offset: int = 0
+) -> SessionSearch:
+    """Sessions that pass, of these runs where given. Raises FilterError."""
+    ids = None if run_ids is None else tuple(run_ids)
+    return _read(records.search_sessions_now, where, ids, offset=offset)
+
+
+def session_order(where: str) -> FoundPlaces:
+    """The list in which a session page steps. Raises FilterError."""
+    return _read(records.session_order_now, where)
+
+
+def log_search(window: LogWindow, where: str) -> LogSearch:
+    """Raises FilterError."""
+    return _read(records.search_log_now, window, where)
 
 
 def failing_dialogues(run_ids: Sequence[int], *, outcomes: Sequence[str]) -> list[FailingDialogue]:
@@ -197,23 +213,9 @@ def metric_samples(run_id: int, names: Sequence[str]) -> pd.DataFrame:
 
 
 def log_events(
-    run_id: int,
-    *,
-    from_us: int = 0,
-    to_us: int | None = None,
-    kind: str | None = None,
-    text: str | None = None,
-    limit: int = 200,
+    run_id: int, *, from_us: int = 0, to_us: int | None = None, limit: int = 200
 ) -> list[LogEventFacts]:
-    return _read(
-        observations.log_events,
-        run_id,
-        from_us=from_us,
-        to_us=to_us,
-        kind=kind,
-        text=text,
-        limit=limit,
-    )
+    return _read(observations.log_events, run_id, from_us=from_us, to_us=to_us, limit=limit)
 
 
 def log_density(run_id: int, *, bin_us: int) -> pd.DataFrame:
@@ -227,11 +229,6 @@ def log_event_counts(run_id: int) -> pd.DataFrame:
 def transcript(session_id: int) -> records.Transcript:
     """Raises UnknownIdError."""
     return _read(records.read_transcript, session_id)
-
-
-def neighbours(session: SessionFacts, *, outcomes: Sequence[str]) -> Neighbours:
-    with reading() as connection:
-        return sessions.neighbours(connection, session, outcomes=outcomes)
 
 
 def twins(campaign_id: int, session_index: int) -> list[TwinFacts]:

@@ -7,19 +7,32 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from app.errors import UnknownIdError
+from db.clock import SystemClock
+from db.filters.keys import LOG_KEYS, SESSION_KEYS
+from db.filters.parsing import parse_filter
 from db.identifiers import IdKind, format_id
 from db.reads import campaigns, live_evidence, observations, runs, sessions, wedges, work
 from db.reads.campaigns import ArmFacts, CampaignFacts, NoteFacts, VerdictFacts
 from db.reads.live_evidence import EvidenceSoFar, OpenRun
+from db.reads.log_search import LogSearch, LogWindow, search_log
 from db.reads.observations import RawFacts
 from db.reads.runs import FingerprintFacts, LaunchFacts, RunCounts, RunProof
+from db.reads.session_search import (
+    FoundPlaces,
+    SessionSearch,
+    search_sessions,
+    session_places,
+)
 from db.reads.sessions import SessionFacts, TurnFacts
+from db.reads.time_cap import TimeCap
 from db.reads.wedges import RunStillness
 from db.reads.work import LaunchRequestFacts, WorkerFacts
 from db.vocabulary import RawKind
 
 Found = TypeVar("Found")
 
+_SEARCHES_S = 2.0
+_MOST_STEPS = 5000
 _OF_A_RUN = (RawKind.SERVICE_LOG, RawKind.SERVER_INFO, RawKind.SCRAPE)
 
 
@@ -155,6 +168,29 @@ def read_transcript(connection: Connection, session_id: int) -> Transcript:
     turns = sessions.turns(connection, session_id)
     raw = observations.raw_of_turns(connection, [turn.id for turn in turns])
     return Transcript(session=session, turns=turns, raw=raw)
+
+
+def search_sessions_now(
+    connection: Connection, where: str, run_ids: Sequence[int] | None, *, offset: int
+) -> SessionSearch:
+    """Raises FilterError."""
+    wanted = parse_filter(where, SESSION_KEYS)
+    return search_sessions(connection, wanted, cap=_cap(), run_ids=run_ids, offset=offset)
+
+
+def session_order_now(connection: Connection, where: str) -> FoundPlaces:
+    """Raises FilterError."""
+    wanted = parse_filter(where, SESSION_KEYS)
+    return session_places(connection, wanted, cap=_cap(), limit=_MOST_STEPS)
+
+
+def search_log_now(connection: Connection, window: LogWindow, where: str) -> LogSearch:
+    """Raises FilterError."""
+    return search_log(connection, window, parse_filter(where, LOG_KEYS), cap=_cap())
+
+
+def _cap() -> TimeCap:
+    return TimeCap(_SEARCHES_S, monotonic_s=SystemClock().monotonic_s)
 
 
 def known(found: Found | None, kind: IdKind, row_id: int) -> Found:

@@ -51,7 +51,7 @@ with left:
     show_waits(cell, baseline)
 with right:
     show_dose(cell, cells)
-show_sessions_of_arm(board, cell, place)
+show_sessions_of_arm(cell, place)
 left, right = st.columns([1, 1], gap="small")
 with left:
     show_dialogues(board, cell)

@@ -49,7 +49,7 @@ breadcrumb(
 )
 st.title("Logs", anchor=False)
 say_ignored(parsed.ignored)
-pick_run(board, run, place=replace(place, kind=None, start=None, end=None))
+pick_run(board, run, place=replace(place, start=None, end=None))
 with st.container(border=True, gap="xsmall"):
     st.markdown("##### The run on one clock")
     show_clock_strip(board, run, key="log clock")
@@ -57,6 +57,6 @@ left, right = st.columns([1, 2], gap="small")
 with left:
     show_kinds(run, place)
 with right:
-    pick_window(place)
-    show_lines(run, place)
+    read = pick_window(place)
+    show_lines(run, place, read)
 show_provenance(board)

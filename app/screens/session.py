@@ -41,7 +41,7 @@ breadcrumb(
     run_crumb(run.id),
     Crumb(format_id(IdKind.SESSION, session.id)),
 )
-show_title(session, place)
+show_title(session, place, board.campaign.id)
 say_ignored(parsed.ignored)
 show_answer_first(session)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from app import reads_cache
 from app.cell_reading import CellReading, counts_of
 from app.figures.outcome_bar import outcome_bar
-from app.links import ArmPlace, ComparePlace, MatrixPlace, RunPlace, SessionFilter, SessionPlace
+from app.links import ArmPlace, ComparePlace, MatrixPlace, RunPlace, SessionPlace
 from app.markdown_text import badge, plain
 from app.palette import palette_for
 from app.records import Board
@@ -136,14 +136,14 @@ def _show_corrupt_sessions(board: Board, reading: CellReading) -> None:
     st.markdown(f"##### Corrupt sessions :gray[{_how_many(reading, len(sessions))}]")
     for session in sessions:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            place = SessionPlace(session=session.id, outcome=SessionFilter.CORRUPT)
+            place = SessionPlace(session=session.id, q=f"run:{session.run_id} outcome:corrupt")
             link_to(place, format_id(IdKind.SESSION, session.id))
             words = f"{outcome_badge(session.outcome)} :small[:gray[{_where(session, reading)}]]"
             st.markdown(words, width="content")
     for run in reading.done[:_SHOWN_RUNS]:
         if counts_of(run, board.campaign.corrupt_outcomes).corrupt:
             label = f"All corrupt of {format_id(IdKind.RUN, run.id)}"
-            link_to(RunPlace(run=run.id, outcome=SessionFilter.CORRUPT), label)
+            link_to(RunPlace(run=run.id, q="outcome:corrupt"), label)
 
 
 def _how_many(reading: CellReading, shown: int) -> str:

@@ -10,11 +10,14 @@ from app.links import LogsPlace, RunPlace, address_of
 from app.log_clock import window_us
 from app.markdown_text import plain
 from app.run_clock import run_origin_us, seconds_into
+from app.session_filter import ReadFilter, read_log_filter
+from app.widgets.filter_line import log_filter_line
 from app.widgets.navigation import link_to, stay_at
 from app.wording import bytes_text, counted_noun, offset_text
+from db.filters.terms import words_term
+from db.reads.log_search import LogSearch, LogWindow
 from db.reads.runs import RunCounts
 
-_MOST_LINES = 200
 _LONG_LINE = 2000
 
 
@@ -26,40 +29,36 @@ def show_kinds(run: RunCounts, place: LogsPlace) -> None:
         if kinds.empty:
             st.caption("No line of the server's log meant anything in this run.")
             return
+        read = read_log_filter(place.q)
+        shown = {word for term in read.filter.of("kind") for word in term.words}
         rows = []
         for kind, event_class, lines, requests in kinds.itertuples(index=False):
-            address = address_of(replace(place, kind=str(kind)))
+            only = read.filter.without("kind").also(words_term("kind", [str(kind)]))
+            address = address_of(replace(place, q=only.text))
             name = plain(str(kind).replace("_", " "))
-            is_shown = place.kind == kind
             rows.append(
                 {
-                    "kind": f"**{name}**" if is_shown else f"[{name}]({address})",
+                    "kind": f"**{name}**" if kind in shown else f"[{name}]({address})",
                     "class": plain(str(event_class)),
                     "lines": f"{lines:,}",
                     "requests": f"{requests:,}",
                 }
             )
         st.table(pd.DataFrame(rows), border="horizontal", hide_index=True)
-        if place.kind is not None:
-            everything = replace(place, kind=None)
+        if shown:
+            everything = replace(place, q=read.filter.without("kind").text)
             st.button("All kinds", on_click=stay_at, args=(everything,), type="tertiary")
         link_to(RunPlace(run=run.id), "The run itself", icon=":material/monitoring:")
 
 
-def pick_window(place: LogsPlace) -> None:
-    """Seconds and words to look for; what is chosen goes into the address."""
-    key = f"{place.run} {place.start} {place.end} {place.text}"
+def pick_window(place: LogsPlace) -> ReadFilter:
+    """The filter and the seconds between which to look; what is chosen goes into the address."""
+    read = log_filter_line(place, key=f"log {place.run}")
+    key = f"{place.run} {place.start} {place.end}"
 
     def remember() -> None:
-        text = st.session_state[f"text {key}"].strip()
-        stay_at(
-            replace(
-                place,
-                start=st.session_state[f"start {key}"],
-                end=st.session_state[f"end {key}"],
-                text=text or None,
-            )
-        )
+        start, end = (st.session_state[f"{name} {key}"] for name in ("start", "end"))
+        stay_at(replace(place, start=start, end=end))
 
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="bottom"):
         for label, name, value in (("From, s", "start", place.start), ("To, s", "end", place.end)):
@@ -72,28 +71,21 @@ def pick_window(place: LogsPlace) -> None:
                 on_change=remember,
                 width=130,
             )
-        st.text_input(
-            "Words in the line",
-            value=place.text or "",
-            max_chars=200,
-            key=f"text {key}",
-            on_change=remember,
-            width=240,
-        )
-        if place.start is not None or place.end is not None or place.text or place.kind:
-            cleared = LogsPlace(run=place.run)
-            st.button("Clear", icon=":material/close:", on_click=stay_at, args=(cleared,))
+        if place.start is not None or place.end is not None:
+            whole = replace(place, start=None, end=None)
+            st.button("The whole run", icon=":material/close:", on_click=stay_at, args=(whole,))
+    return read
 
 
-def show_lines(run: RunCounts, place: LogsPlace) -> None:
+def show_lines(run: RunCounts, place: LogsPlace, read: ReadFilter) -> None:
     """At most 200 lines, the newest of those that pass; what a server wrote is never Markdown."""
     origin_us = run_origin_us(run, reads_cache.session_spans(run.id))
     from_us, to_us = window_us(place.start, place.end, origin_us=origin_us)
-    events = reads_cache.log_events(
-        run.id, from_us=from_us, to_us=to_us, kind=place.kind, text=place.text, limit=_MOST_LINES
-    )
-    if not events:
-        st.caption("No log event passes this filter.")
+    window = LogWindow(run.id, from_us, to_us, origin_us)
+    search = reads_cache.log_search(window, read.filter.text)
+    if not search.events:
+        within = " in the time that a page may take" if search.is_out_of_time else ""
+        st.caption(f"No log event was found that passes this filter{within}.")
         return
     rows = [
         {
@@ -103,7 +95,7 @@ def show_lines(run: RunCounts, place: LogsPlace) -> None:
             "request": (event.request_ref or "") + (" (ours)" * event.is_own_cancellation),
             "line": event.line[:_LONG_LINE],
         }
-        for event in events
+        for event in search.events
     ]
     st.dataframe(
         pd.DataFrame(rows),
@@ -113,8 +105,14 @@ def show_lines(run: RunCounts, place: LogsPlace) -> None:
         column_config={"line": st.column_config.TextColumn(width=640)},
         alt="Log events",
     )
-    newest = "the newest that pass" if len(events) == _MOST_LINES else "all that pass"
-    st.caption(f"{counted_noun(len(events), 'event')}: {newest}. Times from the first request.")
-    longest = max(len(event.line) for event in events)
+    st.caption(f"{_how_many(search)} Times from the first request.")
+    longest = max(len(event.line) for event in search.events)
     if longest > _LONG_LINE:
         st.caption(f"Lines are cut here at {bytes_text(_LONG_LINE)}; the service log has them all.")
+
+
+def _how_many(search: LogSearch) -> str:
+    number = counted_noun(len(search.events), "event")
+    if search.is_out_of_time:
+        return f"{number}: the newest; the time that a page may take ended before the older ones."
+    return f"{number}: the newest that pass." if search.is_more else f"{number}: all that pass."

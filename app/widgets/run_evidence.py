@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app import reads_cache
-from app.links import SessionFilter, SessionPlace
+from app.links import SessionPlace
 from app.markdown_text import plain
 from app.proof_rows import check_rows, command_text, exposure_rows, health_rows
 from app.records import RunRecord
@@ -35,7 +35,7 @@ def show_silent_reasons(run: RunCounts) -> None:
             st.markdown(f"**{plain(reason_words(reason))}** {share}")
         first = reads_cache.run_sessions(run.id, outcomes=["error"], limit=1, offset=0)
         for session in first:
-            place = SessionPlace(session=session.id, outcome=SessionFilter.SILENT)
+            place = SessionPlace(session=session.id, q=f"run:{run.id} outcome:silent")
             link_to(place, f"Open {format_id(IdKind.SESSION, session.id)}, the first of them")
 
 

@@ -7,13 +7,21 @@ import streamlit as st
 
 from app import reads_cache
 from app.figures.timeline import session_timeline
-from app.links import SessionFilter, SessionPlace, address_of
+from app.links import SessionPlace, SessionsPlace, address_of
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
 from app.palette import palette_for
 from app.run_clock import run_origin_us, seconds_into
 from app.session_events import end_mark, turn_bars
-from app.widgets.navigation import go_to
+from app.session_filter import (
+    CHIPS,
+    Steps,
+    picked_chip,
+    read_session_filter,
+    steps_among,
+    with_chip,
+)
+from app.widgets.navigation import go_to, link_to
 from app.wording import (
     SECOND_US,
     counted_noun,
@@ -22,8 +30,10 @@ from app.wording import (
     outcome_word,
     reason_words,
 )
+from db.filters.terms import Filter, number_term
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
+from db.reads.session_search import ListedSession
 from db.reads.sessions import SessionFacts, TurnFacts, TwinFacts
 from db.vocabulary import Outcome, OutcomeClass
 from runner.evidence.wording import moment_text
@@ -31,13 +41,13 @@ from runner.evidence.wording import moment_text
 _AROUND_S = 5.0
 
 
-def show_title(session: SessionFacts, place: SessionPlace) -> None:
+def show_title(session: SessionFacts, place: SessionPlace, campaign_id: int) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.title(format_id(IdKind.SESSION, session.id), width="content", anchor=False)
             st.markdown(outcome_badge(session.outcome), width="content")
             st.markdown(f":small[:gray[{_about(session)}]]", width="content")
-        _show_pager(session, place)
+        _show_pager(session, place, campaign_id)
 
 
 def show_answer_first(session: SessionFacts) -> None:
@@ -134,28 +144,50 @@ def _twin_rows(twins: Sequence[TwinFacts]) -> pd.DataFrame:
     )
 
 
-def _show_pager(session: SessionFacts, place: SessionPlace) -> None:
-    found = reads_cache.neighbours(session, outcomes=place.outcome.outcomes)
+def _show_pager(session: SessionFacts, place: SessionPlace, campaign_id: int) -> None:
+    """Steps through the list that the address names; without one, through the session's run."""
+    read = read_session_filter(place.q)
+    wanted = read.filter if read.filter.terms else Filter((number_term("run", session.run_id),))
+    order = reads_cache.session_order(wanted.text)
+    here = ListedSession(session.id, session.run_id, session.session_index)
+    steps = steps_among(order.places, here)
     with st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall"):
-        st.caption(f"{found.position} of {found.total} in {_run_name(session)}", width="content")
-        picked = st.selectbox(
-            "Sessions to step through",
-            list(SessionFilter),
-            index=list(SessionFilter).index(place.outcome),
-            format_func=lambda word: word.replace("_", " "),
-            label_visibility="collapsed",
-            width=130,
-            key=f"filter {session.id} {place.outcome}",
+        link_to(
+            SessionsPlace(campaign=campaign_id, q=wanted.text),
+            f":small[{_position(steps, is_all=order.is_all)}]",
+            help=f"The list: {plain(wanted.text)}",
         )
-        if picked is not None and picked is not place.outcome:
-            go_to(SessionPlace(session=session.id, outcome=picked))
-        _step("Previous", "K", found.previous_id, place, icon=":material/chevron_left:")
-        _step("Next", "J", found.next_id, place, icon=":material/chevron_right:")
+        _pick_outcome(session, wanted)
+        _step("Previous", "K", steps.previous_id, wanted, icon=":material/chevron_left:")
+        _step("Next", "J", steps.next_id, wanted, icon=":material/chevron_right:")
+    if read.fault is not None:
+        st.caption(plain(f"{read.fault}. Steps go through the run."))
 
 
-def _step(label: str, key: str, target: int | None, place: SessionPlace, *, icon: str) -> None:
+def _position(steps: Steps, *, is_all: bool) -> str:
+    total = f"{steps.total:,}" + ("" if is_all else "+")
+    return f"{steps.position:,} of {total}" if steps.position else f"beside the {total} of the list"
+
+
+def _pick_outcome(session: SessionFacts, wanted: Filter) -> None:
+    chip = picked_chip(wanted)
+    picked = st.selectbox(
+        "Sessions to step through",
+        list(CHIPS),
+        index=None if chip is None else CHIPS.index(chip),
+        format_func=outcome_word,
+        placeholder="as filtered",
+        label_visibility="collapsed",
+        width=130,
+        key=f"filter {session.id} {wanted.text}",
+    )
+    if picked is not None and picked != chip:
+        go_to(SessionPlace(session=session.id, q=with_chip(wanted, picked).text))
+
+
+def _step(label: str, key: str, target: int | None, wanted: Filter, *, icon: str) -> None:
     if st.button(label, icon=icon, disabled=target is None, shortcut=key, key=f"step {label}"):
-        go_to(SessionPlace(session=target, outcome=place.outcome))
+        go_to(SessionPlace(session=target, q=wanted.text))
 
 
 def _about(session: SessionFacts) -> str:
@@ -178,7 +210,3 @@ def _plain_end(session: SessionFacts) -> str:
         Outcome.HARNESS_ERROR: "This was our own fault: it is in no denominator.",
     }
     return ends.get(Outcome(session.outcome), "What came was not what was due.")
-
-
-def _run_name(session: SessionFacts) -> str:
-    return format_id(IdKind.RUN, session.run_id)

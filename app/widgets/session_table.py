@@ -1,6 +1,6 @@
-"""Sessions as a table with its filter, of one run or of all finished runs of an arm."""
+"""Sessions as a table under their filter: of one run, of an arm's finished runs, of a campaign."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,67 +9,81 @@ import streamlit as st
 
 from app import reads_cache
 from app.cell_reading import CellReading
-from app.links import ArmPlace, RunPlace, SessionFilter, SessionPlace, address_of
-from app.records import Board
+from app.links import ArmPlace, RunPlace, SessionPlace, SessionsPlace, address_of
 from app.run_clock import run_origin_us, seconds_into
+from app.session_filter import CHIPS, ReadFilter, scoped
+from app.widgets.filter_line import outcome_chips, session_filter_line
 from app.widgets.navigation import stay_at
-from app.wording import counted_noun, offset_text, outcome_word, reason_words
+from app.wording import SECOND_US, counted_noun, offset_text, outcome_word, reason_words
+from db.filters.terms import Term, number_term, words_term
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
+from db.reads.session_search import MOST_SESSIONS, FoundSession, SessionSearch
 from db.reads.sessions import SessionFacts
-from db.vocabulary import Outcome
+from db.vocabulary import Outcome, OutcomeClass
 from runner.evidence.wording import moment_text
 
-_PAGE_ROWS = 200
+Place = ArmPlace | RunPlace | SessionsPlace
 
-_CHIP_HUES = {
-    SessionFilter.LEAK: "orange",
-    SessionFilter.NO_TOOL: "orange",
-    SessionFilter.MALFORMED: "orange",
-    SessionFilter.WRONG: "orange",
-    SessionFilter.DEGENERATE: "orange",
-    SessionFilter.ERROR: "violet",
-    SessionFilter.DONE: "blue",
-    SessionFilter.MAXROUNDS: "blue",
-}
+_HUES = {OutcomeClass.CORRUPT: "orange", OutcomeClass.SILENT: "violet", OutcomeClass.CLEAN: "blue"}
 
 
 def show_sessions(run: RunCounts, place: RunPlace) -> None:
     """A snapshot: links carry the id, so that a row never becomes another one under the mouse."""
+    origin_us = run_origin_us(run, reads_cache.session_spans(run.id))
+    scope = (number_term("run", run.id),)
     with st.container(border=True, gap="xsmall"):
-        _show_title()
-        _pick_filter(run.counts, place, key=f"r-{run.id}")
-        outcomes = place.outcome.outcomes
-        total = reads_cache.session_total(run.id, outcomes=outcomes)
-        if not total:
-            _say_no_sessions(place, "run")
-            return
-        page = _pick_page(total, key=f"sessions r-{run.id} {place.outcome}")
-        found = reads_cache.run_sessions(
-            run.id, outcomes=outcomes, limit=_PAGE_ROWS, offset=(page - 1) * _PAGE_ROWS
-        )
-        _show_rows(found, [run], place.outcome, with_run=False)
+        _show_list(place, scope, [run.id], key=f"r-{run.id}", origin_us=origin_us)
 
 
-def show_sessions_of_arm(board: Board, cell: CellReading, place: ArmPlace) -> None:
-    """Of the finished runs, which are those that count; by the time at which they ended."""
-    counts = {str(outcome): sum(run.counts[outcome] for run in cell.done) for outcome in Outcome}
+def show_sessions_of_arm(cell: CellReading, place: ArmPlace) -> None:
+    """Of the finished runs, which are those that count; the newest run first."""
+    arm = format_id(IdKind.ARM, cell.arm.id)
+    scope = (words_term("arm", [arm]), words_term("state", ["done"]))
     with st.container(border=True, gap="xsmall"):
-        _show_title()
-        _pick_filter(counts, place, key=f"a-{cell.arm.id}")
-        outcomes = place.outcome.outcomes or tuple(Outcome)
-        total = sum(counts[outcome] for outcome in outcomes)
-        if not total:
-            _say_no_sessions(place, "arm")
-            return
-        page = _pick_page(total, key=f"sessions a-{cell.arm.id} {place.outcome}")
-        found = reads_cache.sessions_of_runs(
-            [run.id for run in cell.done],
-            outcomes=[str(outcome) for outcome in outcomes],
-            limit=_PAGE_ROWS,
-            offset=(page - 1) * _PAGE_ROWS,
+        _show_list(place, scope, [run.id for run in cell.done], key=arm)
+
+
+def show_sessions_of_campaign(campaign_id: int, place: SessionsPlace) -> None:
+    name = format_id(IdKind.CAMPAIGN, campaign_id)
+    with st.container(border=True, gap="xsmall"):
+        _show_list(place, (words_term("campaign", [name]),), None, key=name)
+
+
+def _show_list(
+    place: Place,
+    scope: Sequence[Term],
+    run_ids: Sequence[int] | None,
+    *,
+    key: str,
+    origin_us: int | None = None,
+) -> None:
+    _show_title()
+    read = session_filter_line(place, key=key)
+    where = scoped(read.filter, *scope)
+    search = _search(where, run_ids, key=key)
+    outcome_chips(place, read, search.matched, is_complete=search.is_complete, key=key)
+    if not search.found:
+        _say_no_sessions(place, read, search)
+        return
+    _show_rows(search.found, where, origin_us)
+    if not search.is_complete:
+        st.caption(
+            f"{search.looked_at:,} of {search.of:,} sessions were looked at in the time that a "
+            "page may take, those of the newest runs; a filter on arm or run narrows them."
         )
-        _show_rows(found, cell.done, place.outcome, with_run=True)
+
+
+def _search(where: str, run_ids: Sequence[int] | None, *, key: str) -> SessionSearch:
+    """The page of the list that was picked; where only a part was looked at, its first page."""
+    first = reads_cache.session_search(where, run_ids)
+    pages = -(-first.passing // MOST_SESSIONS)
+    if pages <= 1 or not first.is_complete:
+        return first
+    page = st.pagination(pages, key=f"pages {key} {where}")
+    if page == 1:
+        return first
+    return reads_cache.session_search(where, run_ids, offset=(page - 1) * MOST_SESSIONS)
 
 
 def _show_title() -> None:
@@ -82,94 +96,71 @@ def _show_title() -> None:
             st.button("Refresh", icon=":material/refresh:", type="tertiary")
 
 
-def _pick_page(total: int, *, key: str) -> int:
-    pages = -(-total // _PAGE_ROWS)
-    return st.pagination(pages, key=key) if pages > 1 else 1
-
-
-def _pick_filter(counts: Mapping[str, int], place: RunPlace | ArmPlace, *, key: str) -> None:
-    key = f"outcome filter {key} {place.outcome}"
-
-    def remember() -> None:
-        stay_at(replace(place, outcome=st.session_state[key] or place.outcome))
-
-    numbers = {
-        word: sum(counts[outcome] for outcome in word.outcomes or tuple(Outcome))
-        for word in SessionFilter
-    }
-    options = [word for word in SessionFilter if numbers[word] or word is place.outcome]
-    st.pills(
-        "Outcome",
-        options,
-        default=place.outcome,
-        format_func=lambda word: f"{outcome_word(word)} {numbers[word]}",
-        label_visibility="collapsed",
-        required=True,
-        key=key,
-        on_change=remember,
-    )
-
-
-def _say_no_sessions(place: RunPlace | ArmPlace, of_what: str) -> None:
-    if place.outcome is SessionFilter.ALL:
-        st.caption(f"No session of this {of_what} has ended yet.")
+def _say_no_sessions(place: Place, read: ReadFilter, search: SessionSearch) -> None:
+    if not read.filter.terms:
+        st.caption("No session has ended here yet.")
         return
-    st.caption(f"No session of this {of_what} is {outcome_word(place.outcome)}.")
-    everything = replace(place, outcome=SessionFilter.ALL)
+    if not search.is_complete:
+        st.caption(
+            f"None of the {search.looked_at:,} sessions that were looked at passes this filter; "
+            f"there are {search.of:,}. A filter on arm or run narrows them."
+        )
+    else:
+        st.caption("No session passes this filter.")
+    everything = replace(place, q="")
     st.button("Show all sessions", on_click=stay_at, args=(everything,), type="tertiary")
 
 
-def _show_rows(
-    sessions: Sequence[SessionFacts],
-    runs: Sequence[RunCounts],
-    outcome: SessionFilter,
-    *,
-    with_run: bool,
-) -> None:
-    shown = {session.run_id for session in sessions}
-    origins = {run.id: _origin_us(run) for run in runs if run.id in shown}
-    rows = [_session_row(session, outcome, origins[session.run_id]) for session in sessions]
-    frame = pd.DataFrame(rows)
-    if with_run:
-        names = [format_id(IdKind.RUN, session.run_id) for session in sessions]
-        frame.insert(1, "run", names)
+def _show_rows(found: Sequence[FoundSession], where: str, origin_us: int | None) -> None:
+    frame = pd.DataFrame([_session_row(each.session, where, origin_us) for each in found])
+    if origin_us is None:
+        runs = [format_id(IdKind.RUN, each.run.run_id) for each in found]
+        frame.insert(1, "run", runs)
+        if len({each.run.arm.arm_id for each in found}) > 1:
+            frame.insert(2, "arm", [each.run.arm.name for each in found])
     st.dataframe(
         frame,
         hide_index=True,
         row_height=28,
-        height=min(560, 38 + 28 * len(rows)),
+        height=min(560, 38 + 28 * len(found)),
         column_config={
             "session": st.column_config.LinkColumn(
                 display_text=r"session=(s-\d+)", help="Opens in a new tab", width=70
             ),
             "what": st.column_config.TextColumn(width=300),
             "first token": st.column_config.NumberColumn(format="%.2f s"),
+            "took": st.column_config.NumberColumn(format="%.1f s"),
             "outcome": st.column_config.MultiselectColumn(
-                options=[outcome_word(word) for word in SessionFilter],
-                color=[_CHIP_HUES.get(word, "gray") for word in SessionFilter],
+                options=[outcome_word(word) for word in CHIPS],
+                color=[_hue(word) for word in CHIPS],
                 width=110,
             ),
         },
-        alt=f"{counted_noun(len(rows), 'session')}",
+        alt=f"{counted_noun(len(found), 'session')}",
     )
 
 
-def _origin_us(run: RunCounts) -> int:
-    return run_origin_us(run, reads_cache.session_spans(run.id))
+def _hue(word: str) -> str:
+    known = Outcome(word).outcome_class if word in list(Outcome) else None
+    return _HUES.get(known, "gray") if known else "gray"
 
 
-def _session_row(session: SessionFacts, outcome: SessionFilter, origin_us: int) -> dict[str, Any]:
-    address = address_of(SessionPlace(session=session.id, outcome=outcome))
+def _session_row(session: SessionFacts, where: str, origin_us: int | None) -> dict[str, Any]:
     said = session.detail or (reason_words(session.reason) if session.reason else "")
     turn = "" if session.decisive_turn is None else f"turn {session.decisive_turn + 1}: "
+    if origin_us is None:
+        when = {"started": moment_text(session.started_at_us)}
+    else:
+        when = {"ended": offset_text(seconds_into(session.ended_at_us, origin_us))}
     return {
-        "session": address,
+        "session": address_of(SessionPlace(session=session.id, q=where)),
         "outcome": [outcome_word(session.outcome)],
         "what": turn + said if said else "",
         "rounds": f"{session.rounds_completed}/{session.rounds_planned}",
         "first token": session.first_token_s,
+        "took": (session.ended_at_us - session.started_at_us) / SECOND_US,
         "tokens": session.completion_tokens,
         "host cached": session.host_cached_tokens,
-        "ended": offset_text(seconds_into(session.ended_at_us, origin_us)),
+        **when,
         "dialogue": session.dialogue_key,
     }

@@ -64,14 +64,9 @@ def log_events(
     *,
     from_us: int = 0,
     to_us: int | None = None,
-    kind: str | None = None,
-    text: str | None = None,
     limit: int = 500,
 ) -> list[LogEventFacts]:
-    """The newest events of a run up to `limit`, within the times given, oldest first.
-
-    `text` is looked for as it stands anywhere in the line, capital or not.
-    """
+    """The newest events of a run up to `limit`, within the times given, oldest first."""
     statement = (
         select(*columns_of(LOG_EVENT, LogEventFacts))
         .where(LOG_EVENT.c.run_id == run_id, LOG_EVENT.c.at_us >= from_us)
@@ -80,10 +75,6 @@ def log_events(
     )
     if to_us is not None:
         statement = statement.where(LOG_EVENT.c.at_us <= to_us)
-    if kind is not None:
-        statement = statement.where(LOG_EVENT.c.kind == kind)
-    if text:
-        statement = statement.where(LOG_EVENT.c.line.icontains(text, autoescape=True))
     return values(LogEventFacts, connection.execute(statement))[::-1]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from db.filters.terms import Filter, Term
+from db.filters.terms import Comparison, Filter, Term
 from db.identifiers import IdKind, parse_id
 from db.reads.relations import ARM, CAMPAIGN, RUN
 from db.tables import Json, JsonList
@@ -17,6 +17,7 @@ from db.vocabulary import Outcome
 
 RUN_KEYS = ("run", "block", "state", "runflag", "arm", "level", "c", "campaign")
 
+_ARM_KEYS = ("arm", "level", "c", "campaign")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -61,8 +62,11 @@ def run_scopes(
     numbers = [RUN.c[f"n_{outcome}"] for outcome in Outcome]
     columns = (RUN.c.id, RUN.c.arm_id, RUN.c.block, RUN.c.state, RUN.c.flags, RUN.c.started_at_us)
     statement = select(*columns, *numbers).where(RUN.c.n_ended > 0).order_by(RUN.c.id.desc())
-    if run_ids is not None:
-        statement = statement.where(RUN.c.id.in_(run_ids))
+    for ids in (run_ids, _named_runs(wanted)):
+        if ids is not None:
+            statement = statement.where(RUN.c.id.in_(ids))
+    if wanted.of(*_ARM_KEYS):
+        statement = statement.where(RUN.c.arm_id.in_(arms))
     scopes = (
         RunScope(
             run_id=row.id,
@@ -108,9 +112,7 @@ def _arms(connection: Connection) -> list[ArmScope]:
 
 def _passes_arm(arm: ArmScope, wanted: Filter) -> bool:
     return all(
-        _holds(term, is_so)
-        for term in wanted.of("arm", "level", "c", "campaign")
-        for is_so in [_is_of_arm(term, arm)]
+        _holds(term, is_so) for term in wanted.of(*_ARM_KEYS) for is_so in [_is_of_arm(term, arm)]
     )
 
 
@@ -163,6 +165,16 @@ def _is_of_run(term: Term, scope: RunScope) -> bool:
     if term.key == "runflag":
         return any(word in scope.flags for word in term.words)
     return _admits(term, scope.run_id if term.key == "run" else scope.block)
+
+
+def _named_runs(wanted: Filter) -> list[int] | None:
+    """The runs that a term names one by one, so that no other is read; None: no term does."""
+    for term in wanted.of("run"):
+        if not term.is_negated and all(
+            bound.comparison is Comparison.EQUAL for bound in term.bounds
+        ):
+            return [round(bound.number) for bound in term.bounds]
+    return None
 
 
 def _admits(term: Term, value: float) -> bool:

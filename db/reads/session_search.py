@@ -39,6 +39,7 @@ _COMPARE: Mapping[Comparison, Any] = {
     Comparison.BELOW: lt,
     Comparison.EQUAL: lambda column, number: column == number,
 }
+_PLACE = (SESSION.c.id, SESSION.c.run_id, SESSION.c.session_index)
 _NUMBERS: Mapping[str, ColumnElement[Any]] = {
     "turn": SESSION.c.decisive_turn + 1,
     "rounds": SESSION.c.rounds_completed,
@@ -78,15 +79,28 @@ class SessionSearch:
         return sum(self.matched.get(word, 0) for word in self.is_outcome_wanted)
 
 
-class FoundIds(NamedTuple):
-    """Ids of sessions, and whether those are all that pass."""
+class ListedSession(NamedTuple):
+    """Where a session stands in the order of every search."""
 
-    ids: list[int]
+    id: int
+    run_id: int
+    session_index: int
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Ascends through a list: newest run first, then by index."""
+        return -self.run_id, self.session_index
+
+
+class FoundPlaces(NamedTuple):
+    """Sessions that pass, and whether those are all of them."""
+
+    places: list[ListedSession]
     is_all: bool
 
 
 class _Looked(NamedTuple):
-    ids: list[int]
+    places: list[ListedSession]
     matched: Mapping[str, int]
     looked_at: int
 
@@ -111,7 +125,7 @@ def search_sessions(
     else:
         looked = _look(connection, scopes, wanted, offset + limit, piece_sessions, cap)
     runs = {scope.run_id: scope for scope in scopes}
-    facts = _facts(connection, looked.ids[offset : offset + limit])
+    facts = _facts(connection, [each.id for each in looked.places[offset : offset + limit]])
     return SessionSearch(
         found=[FoundSession(each, runs[each.run_id]) for each in facts],
         matched=looked.matched,
@@ -121,8 +135,10 @@ def search_sessions(
     )
 
 
-def session_ids(connection: Connection, wanted: Filter, *, cap: TimeCap, limit: int) -> FoundIds:
-    """The ids of the first `limit` sessions that pass, in the order of `search_sessions`."""
+def session_places(
+    connection: Connection, wanted: Filter, *, cap: TimeCap, limit: int
+) -> FoundPlaces:
+    """The first `limit` sessions that pass, in the order of `search_sessions`."""
     scopes = run_scopes(connection, wanted)
     if is_counted(wanted):
         looked = _count(connection, scopes, wanted, limit, PIECE_SESSIONS)
@@ -130,7 +146,7 @@ def session_ids(connection: Connection, wanted: Filter, *, cap: TimeCap, limit: 
         looked = _look(connection, scopes, wanted, limit, PIECE_SESSIONS, cap)
     passing = sum(looked.matched.get(str(word), 0) for word in admitted_outcomes(wanted))
     is_all = looked.looked_at == sum(scope.sessions for scope in scopes) and passing <= limit
-    return FoundIds(looked.ids[:limit], is_all)
+    return FoundPlaces(looked.places[:limit], is_all)
 
 
 def _count(
@@ -146,13 +162,14 @@ def _count(
     for scope in scopes:
         matched.update(scope.counts)
     having = [scope for scope in scopes if any(scope.counts[word] for word in outcomes)]
-    ids: list[int] = []
+    places: list[ListedSession] = []
     for piece in search_pieces(having, at_most=piece_sessions):
-        if len(ids) >= enough:
+        if len(places) >= enough:
             break
-        statement = _in_order(select(SESSION.c.id), piece).where(SESSION.c.outcome.in_(outcomes))
-        ids += connection.execute(statement.limit(enough - len(ids))).scalars()
-    return _Looked(ids, matched, sum(matched.values()))
+        statement = _in_order(select(*_PLACE), piece).where(SESSION.c.outcome.in_(outcomes))
+        rows = connection.execute(statement.limit(enough - len(places)))
+        places += (ListedSession(*row) for row in rows)
+    return _Looked(places, matched, sum(matched.values()))
 
 
 def _look(
@@ -167,18 +184,18 @@ def _look(
     outcomes = frozenset(map(str, admitted_outcomes(wanted)))
     conditions = [_condition(term) for term in wanted.without("outcome", *RUN_KEYS).terms]
     matched: Counter[str] = Counter()
-    ids: list[int] = []
+    places: list[ListedSession] = []
     looked_at = 0
     for piece in search_pieces(scopes, at_most=piece_sessions):
-        if len(ids) > enough or cap.is_spent:
+        if len(places) > enough or cap.is_spent:
             break
-        rows = _in_order(select(SESSION.c.id, SESSION.c.outcome), piece).where(*conditions)
-        for session_id, outcome in connection.execute(rows):
+        rows = _in_order(select(SESSION.c.outcome, *_PLACE), piece).where(*conditions)
+        for outcome, *place in connection.execute(rows):
             matched[outcome] += 1
             if outcome in outcomes:
-                ids.append(session_id)
+                places.append(ListedSession(*place))
         looked_at += piece.sessions
-    return _Looked(ids, matched, looked_at)
+    return _Looked(places, matched, looked_at)
 
 
 def _in_order(statement: Select[Any], piece: SearchPiece) -> Select[Any]:

@@ -104,15 +104,6 @@ class Waited(NamedTuple):
     sessions: int
 
 
-class Neighbours(NamedTuple):
-    """Where a session stands in its run's list; positions count from one."""
-
-    position: int
-    total: int
-    previous_id: int | None
-    next_id: int | None
-
-
 def sessions(
     connection: Connection,
     run_id: int,
@@ -129,11 +120,6 @@ def sessions(
         .offset(offset)
     )
     return values(SessionFacts, connection.execute(statement))
-
-
-def session_count(connection: Connection, run_id: int, *, outcomes: Sequence[str] = ()) -> int:
-    statement = _of_run(select(func.count()).select_from(SESSION), run_id, outcomes)
-    return connection.execute(statement).scalar_one()
 
 
 def sessions_of_runs(
@@ -240,26 +226,6 @@ def turns(connection: Connection, session_id: int) -> list[TurnFacts]:
         .order_by(TURN.c.turn_index)
     )
     return values(TurnFacts, connection.execute(statement))
-
-
-def neighbours(
-    connection: Connection, current: SessionFacts, *, outcomes: Sequence[str] = ()
-) -> Neighbours:
-    """The sessions before and after `current` in its run, among the outcomes named."""
-    index = SESSION.c.session_index
-
-    def among(statement: Select[Any]) -> Select[Any]:
-        return _of_run(statement, current.run_id, outcomes)
-
-    before = among(select(SESSION.c.id)).where(index < current.session_index)
-    after = among(select(SESSION.c.id)).where(index > current.session_index)
-    ahead = among(select(func.count()).select_from(SESSION)).where(index < current.session_index)
-    return Neighbours(
-        position=connection.execute(ahead).scalar_one() + 1,
-        total=session_count(connection, current.run_id, outcomes=outcomes),
-        previous_id=connection.execute(before.order_by(index.desc()).limit(1)).scalar(),
-        next_id=connection.execute(after.order_by(index).limit(1)).scalar(),
-    )
 
 
 def twins(

@@ -17,20 +17,19 @@ from app.links import (
     Place,
     ReportPlace,
     RunPlace,
-    SessionFilter,
     SessionPlace,
+    SessionsPlace,
     SystemPlace,
     VerdictsPlace,
     address_of,
     query_of,
     read_place,
 )
-from db.vocabulary import Outcome
 
 IDS = st.none() | st.integers(min_value=1, max_value=10**15)
 NAMES = st.none() | st.text(min_size=1)
 SECONDS = st.none() | st.integers(-99_999, 99_999).map(lambda tenths: tenths / 10)
-FILTERS = st.sampled_from(SessionFilter)
+FILTERS = st.text()
 PLACES: st.SearchStrategy[Place] = st.one_of(
     st.just(CampaignsPlace()),
     st.builds(OverviewPlace, campaign=IDS),
@@ -44,13 +43,14 @@ PLACES: st.SearchStrategy[Place] = st.one_of(
         facet=NAMES,
         pick=IDS,
     ),
-    st.builds(ArmPlace, arm=IDS, outcome=FILTERS),
+    st.builds(ArmPlace, arm=IDS, q=FILTERS),
     st.builds(VerdictsPlace, campaign=IDS, hypothesis=IDS),
-    st.builds(LogsPlace, run=IDS, kind=NAMES, text=NAMES, start=SECONDS, end=SECONDS),
+    st.builds(LogsPlace, run=IDS, q=FILTERS, start=SECONDS, end=SECONDS),
     st.builds(ReportPlace, campaign=IDS),
     st.just(SystemPlace()),
-    st.builds(RunPlace, run=IDS, campaign=IDS, outcome=FILTERS, series=NAMES),
-    st.builds(SessionPlace, session=IDS, outcome=FILTERS),
+    st.builds(RunPlace, run=IDS, campaign=IDS, q=FILTERS, series=NAMES),
+    st.builds(SessionPlace, session=IDS, q=FILTERS),
+    st.builds(SessionsPlace, campaign=IDS, q=FILTERS),
     st.builds(ComparePlace, campaign=IDS, a=IDS, b=IDS, config=st.sampled_from(ConfigView)),
     st.builds(NewPlace, file=NAMES),
 )
@@ -62,6 +62,7 @@ KINDS = (
     VerdictsPlace,
     RunPlace,
     LogsPlace,
+    SessionsPlace,
     SessionPlace,
     ComparePlace,
     NewPlace,
@@ -112,21 +113,10 @@ def test_an_id_of_another_kind_is_ignored_with_a_caption(text: str) -> None:
 def test_addresses_are_short_and_readable() -> None:
     assert address_of(CampaignsPlace()) == "/"
     assert address_of(MatrixPlace(campaign=1, arm=3)) == "/matrix?campaign=c-1&arm=a-3"
-    assert address_of(SessionPlace(session=9, outcome=SessionFilter.LEAK)) == (
-        "/session?session=s-9&outcome=leak"
+    assert address_of(SessionPlace(session=9, q="outcome:leak")) == (
+        "/session?session=s-9&q=outcome%3Aleak"
     )
 
 
 def test_defaults_are_left_out_of_the_address() -> None:
     assert query_of(MatrixPlace(campaign=1)) == {"campaign": "c-1"}
-
-
-def test_every_outcome_has_a_filter_of_its_own() -> None:
-    for outcome in Outcome:
-        assert SessionFilter(outcome.value).outcomes == (outcome,)
-
-
-def test_the_filter_silent_lists_errors_and_clean_lists_both_right_ends() -> None:
-    assert SessionFilter.SILENT.outcomes == (Outcome.ERROR,)
-    assert SessionFilter.CLEAN.outcomes == (Outcome.DONE, Outcome.MAXROUNDS)
-    assert SessionFilter.ALL.outcomes == ()

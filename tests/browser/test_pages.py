@@ -126,23 +126,23 @@ def test_two_cells_that_are_picked_are_compared(served: Served, page: Page) -> N
 def test_a_filter_survives_a_reload(served: Served, page: Page) -> None:
     open_page(page, served, f"arm?arm=a-{BROKEN}")
     page.get_by_test_id("stButtonGroup").get_by_text("leak 33").click()
-    expect(page).to_have_url(re.compile("outcome=leak"))
+    expect(page).to_have_url(re.compile("q=outcome%3Aleak"))
     wait_until_drawn(page)
 
     page.reload()
     wait_until_drawn(page)
 
-    expect(page).to_have_url(re.compile("outcome=leak"))
+    expect(page).to_have_url(re.compile("outcome%3Aleak"))
     expect(page.get_by_test_id("stButtonGroup").get_by_text("leak 33")).to_be_visible()
 
 
 def test_j_steps_to_the_next_session_in_the_filter(served: Served, page: Page) -> None:
-    open_page(page, served, "session?session=s-1&outcome=leak")
+    open_page(page, served, "session?session=s-1&q=outcome:leak")
 
     page.keyboard.press("j")
 
     expect(page.get_by_role("heading", name="s-2")).to_be_visible()
-    expect(page).to_have_url(re.compile("outcome=leak"))
+    expect(page).to_have_url(re.compile("outcome%3Aleak"))
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,14 @@ def test_an_arm_opens_cold_with_its_counts_runs_and_dialogues(
 def test_the_filter_of_sessions_is_in_the_address(open_page: Open, store: Store) -> None:
     decisive_test(store)
 
-    page = open_page("arm", arm="a-8", outcome="leak")
+    page = open_page("arm", arm="a-8", q="outcome:leak")
 
     assert not page.exception
     (table,) = [frame.value for frame in page.dataframe if "session" in frame.value.columns]
     assert {tuple(outcome) for outcome in table["outcome"]} == {("leak",)}
-    assert table["session"].iloc[0] == "/session?session=s-1&outcome=leak"
+    assert (
+        "/session?session=s-1&q=arm%3Aa-8+state%3Adone+outcome%3Aleak" in table["session"].tolist()
+    )
 
 
 def test_an_arm_without_a_finished_run_says_so_everywhere(open_page: Open, store: Store) -> None:

@@ -25,7 +25,7 @@ def test_the_log_of_a_run_opens_cold_with_kinds_and_lines(open_page: Open, store
 def test_a_window_of_seconds_and_words_is_in_the_address(open_page: Open, store: Store) -> None:
     run = decisive_test(store).runs[WEDGED]
 
-    page = open_page("logs", run=f"r-{run.id}", start="9", end="11.5", text="WAITINGFORINPUT")
+    page = open_page("logs", run=f"r-{run.id}", start="9", end="11.5", q="WAITINGFORINPUT")
 
     assert not page.exception
     assert len(lines_of(page)) == 3
@@ -35,8 +35,8 @@ def test_a_filter_that_nothing_passes_says_so_and_can_be_cleared(
     open_page: Open, store: Store
 ) -> None:
     run = decisive_test(store).runs[WEDGED]
-    page = open_page("logs", run=f"r-{run.id}", text="no such words")
-    assert "No log event passes this filter." in words_of(page)
+    page = open_page("logs", run=f"r-{run.id}", q='"no such words"')
+    assert "No log event was found that passes this filter." in words_of(page)
 
     next(button for button in page.button if button.label == "Clear").click().run()
 
@@ -63,3 +63,25 @@ def test_an_unreadable_second_is_named_and_ignored(open_page: Open, store: Store
 
     assert not page.exception
     assert "start=soon" in words_of(page)
+
+
+def test_a_kind_of_event_is_a_term_of_the_filter(open_page: Open, store: Store) -> None:
+    run = decisive_test(store).runs[WEDGED]
+
+    page = open_page("logs", run=f"r-{run.id}", q="kind:waiting_for_input t:<12")
+    assert len(lines_of(page)) == 3
+
+    next(button for button in page.button if button.label == "All kinds").click().run()
+
+    assert page.query_params["q"] == "t:<12"
+
+
+def test_a_filter_that_cannot_be_read_is_told_and_filters_nothing(
+    open_page: Open, store: Store
+) -> None:
+    run = decisive_test(store).runs[WEDGED]
+
+    page = open_page("logs", run=f"r-{run.id}", q="outcome:leak")
+
+    assert "there is no key 'outcome'" in words_of(page)
+    assert len(lines_of(page)) == 20

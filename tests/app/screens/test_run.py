@@ -98,19 +98,19 @@ def test_sessions_are_links_that_carry_the_id_and_the_filter(open_page: Open, st
     scene = decisive_test(store)
     run = scene.runs[WEDGED]
 
-    page = open_page("run", run=f"r-{run.id}", outcome="leak")
+    page = open_page("run", run=f"r-{run.id}", q="outcome:leak")
 
     sessions = page.dataframe[0].value
     assert len(sessions) == 5
-    assert sessions["session"].iloc[0] == "/session?session=s-81&outcome=leak"
+    assert sessions["session"].iloc[0] == "/session?session=s-81&q=run%3A10+outcome%3Aleak"
 
 
 def test_a_filter_that_matches_nothing_offers_to_clear_it(open_page: Open, store: Store) -> None:
     stored = stored_campaign(store)
     stored_run(store, stored.arms[0], counts={Outcome.DONE: 2})
 
-    page = open_page("run", run="r-1", outcome="leak")
-    assert "No session of this run is leak." in words_of(page)
+    page = open_page("run", run="r-1", q="outcome:leak")
+    assert "No session passes this filter." in words_of(page)
     next(button for button in page.button if button.label == "Show all sessions").click().run()
 
     assert len(page.dataframe[0].value) == 2

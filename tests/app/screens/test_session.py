@@ -51,13 +51,13 @@ def test_the_recorded_bytes_can_be_downloaded(open_page: Open, store: Store) -> 
 
 def test_the_pager_stays_within_the_filter(open_page: Open, store: Store) -> None:
     decisive_test(store)
-    page = open_page("session", session="s-2", outcome="corrupt")
-    assert "2 of 12 in r-8" in words_of(page)
+    page = open_page("session", session="s-2", q="run:8 outcome:corrupt")
+    assert "2 of 12" in words_of(page)
 
     page.button(key="step Next").click().run()
 
     assert page.title[0].value == "s-3"
-    assert page.query_params["outcome"] == "corrupt"
+    assert page.query_params["q"] == "run:8 outcome:corrupt"
 
 
 def test_the_first_session_has_no_previous_one(open_page: Open, store: Store) -> None:

@@ -6,34 +6,12 @@ import pytest
 from sqlalchemy import Connection
 
 from db.reads import campaigns, observations, runs, sessions, wedges, work
-from db.reads.sessions import SessionFacts
 from db.store import Store
 from db.vocabulary import Outcome, RawKind
 from tests.db.factories import stored_campaign, stored_id, stored_run
 from tests.db.reads.conftest import PlanOf
 
 Read = Callable[[Connection], object]
-
-SESSION = SessionFacts(
-    id=3,
-    run_id=1,
-    session_index=2,
-    dialogue_key="d",
-    outcome="leak",
-    reason=None,
-    detail=None,
-    flags=[],
-    decisive_turn=None,
-    rounds_planned=1,
-    rounds_completed=1,
-    started_at_us=0,
-    ended_at_us=1,
-    first_token_s=None,
-    prompt_tokens=0,
-    completion_tokens=0,
-    host_cached_tokens=0,
-    judge_version="1",
-)
 
 READS: dict[str, Read] = {
     "arms": lambda connection: campaigns.arms(connection, [1]),
@@ -54,7 +32,6 @@ READS: dict[str, Read] = {
     "sessions of an outcome": lambda connection: sessions.sessions(
         connection, 1, outcomes=["leak"]
     ),
-    "session count": lambda connection: sessions.session_count(connection, 1, outcomes=["leak"]),
     "sessions of runs": lambda connection: sessions.sessions_of_runs(
         connection, [1, 2], outcomes=["leak"]
     ),
@@ -66,7 +43,6 @@ READS: dict[str, Read] = {
     "quantile": lambda connection: sessions.first_token_quantile(connection, [1], share=0.99),
     "log density": lambda connection: observations.log_density(connection, 1, bin_us=1_000_000),
     "turns": lambda connection: sessions.turns(connection, 1),
-    "neighbours": lambda connection: sessions.neighbours(connection, SESSION, outcomes=["leak"]),
     "twins": lambda connection: sessions.twins(connection, 1, 2),
     "spans": lambda connection: sessions.session_spans(connection, 1),
     "pairs": lambda connection: sessions.paired_outcomes(connection, 1, 2),

@@ -113,20 +113,6 @@ def test_the_record_of_a_run_leaves_out_its_turns(
     assert observations.raw_of_run(connection, stored_id(run), [RawKind.SERVICE_LOG]) == []
 
 
-def test_events_can_be_cut_to_a_kind_and_to_words(
-    store: Store, run: RunRow, connection: Connection
-) -> None:
-    rows = stored_log_events(store, run, ["KVPoll.WaitingForInput", "100% used", "1000 used"])
-
-    by_kind = observations.log_events(connection, stored_id(run), kind="no such kind")
-    by_words = observations.log_events(connection, stored_id(run), text="waitingforinput")
-    literal = observations.log_events(connection, stored_id(run), text="0% used")
-
-    assert by_kind == []
-    assert [event.id for event in by_words] == [rows[0].id]
-    assert [event.line for event in literal] == ["100% used"]
-
-
 def test_events_are_counted_by_bins_of_time(
     store: Store, run: RunRow, connection: Connection
 ) -> None:

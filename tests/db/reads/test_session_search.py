@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from db.filters.keys import SESSION_KEYS
 from db.filters.parsing import parse_filter
-from db.reads.session_search import SessionSearch, search_sessions, session_ids
+from db.reads.session_search import SessionSearch, search_sessions, session_places
 from db.reads.time_cap import TimeCap
 from db.store import Store
 from db.vocabulary import Outcome, RunState
@@ -171,12 +171,15 @@ def test_a_large_run_is_looked_through_in_spans(tmp_path: Path) -> None:
     assert found.is_complete
 
 
-def test_the_ids_of_a_filter_say_whether_they_are_all(connection: Connection) -> None:
+def test_the_places_of_a_filter_say_whether_they_are_all(connection: Connection) -> None:
     wanted = parse_filter("outcome:done", SESSION_KEYS)
     cap = TimeCap(1, monotonic_s=FakeClock().monotonic_s)
 
-    assert session_ids(connection, wanted, cap=cap, limit=9) == ([6, 5, 2, 3], True)
-    assert session_ids(connection, wanted, cap=cap, limit=2) == ([6, 5], False)
+    found = [session_places(connection, wanted, cap=cap, limit=limit) for limit in (9, 2)]
+
+    assert [[place.id for place in each.places] for each in found] == [[6, 5, 2, 3], [6, 5]]
+    assert [each.is_all for each in found] == [True, False]
+    assert found[0].places == sorted(found[0].places, key=lambda place: place.rank)
 
 
 def test_a_filter_on_runs_and_outcomes_reads_sessions_by_an_index(plan_of: PlanOf) -> None:

@@ -32,35 +32,12 @@ def test_only_the_outcomes_named_are_listed(run: RunRow, connection: Connection)
     found = sessions.sessions(connection, stored_id(run), outcomes=["leak", "error"])
 
     assert [session.session_index for session in found] == [1, 2, 3]
-    assert sessions.session_count(connection, stored_id(run), outcomes=["leak", "error"]) == 3
 
 
 def test_a_page_begins_where_the_one_before_ended(run: RunRow, connection: Connection) -> None:
     found = sessions.sessions(connection, stored_id(run), limit=2, offset=2)
 
     assert [session.session_index for session in found] == [2, 3]
-
-
-def test_neighbours_are_those_of_the_filter(run: RunRow, connection: Connection) -> None:
-    first_leak = _at(connection, run, 1)
-    second_leak = _at(connection, run, 3)
-
-    found = sessions.neighbours(connection, first_leak, outcomes=["leak"])
-
-    assert found.position == 1
-    assert found.total == 2
-    assert found.previous_id is None
-    assert found.next_id == second_leak.id
-
-
-def test_neighbours_without_a_filter_are_the_next_of_the_run(
-    run: RunRow, connection: Connection
-) -> None:
-    found = sessions.neighbours(connection, _at(connection, run, 2))
-
-    assert (found.position, found.total) == (3, 5)
-    assert found.previous_id == _at(connection, run, 1).id
-    assert found.next_id == _at(connection, run, 3).id
 
 
 def test_turns_come_in_order_with_what_was_due(run: RunRow, connection: Connection) -> None:
