@@ -96,6 +96,11 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "diff",
         "Lay two campaigns, arms, runs or sessions side by side: settings, logs, transcripts.",
     ),
+    "clusters": ListedCommand(
+        "clusters_command",
+        "clusters",
+        "Group the failures of a campaign by what they look like, with what was logged near them.",
+    ),
     "import": ListedCommand(
         "import_command",
         "import_run",

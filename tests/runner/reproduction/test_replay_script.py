@@ -1,0 +1,151 @@
+"""What the stand-alone script makes of an answer; it is loaded as the file that users get."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from runner.reproduction.replay import (
+    Answer,
+    ask,
+    rate_line,
+    renamed,
+    report,
+    what_is_wrong,
+    wilson,
+    worst,
+)
+
+CALL = {"kind": "call", "name": "send_letter", "arguments": {"to": "Ann"}}
+ANSWER = {"kind": "answer", "must_contain": ["blue"]}
+MARKUP = ["<[|]DSML[|]"]
+
+
+def called(name: str, arguments: str) -> Answer:
+    return Answer(calls={0: {"name": name, "arguments": arguments}})
+
+
+@pytest.mark.parametrize(
+    ("answer", "due", "said"),
+    [
+        (called("send_letter", '{"to": "Ann"}'), CALL, ""),
+        (called("send_letter", '{"to": "Bob"}'), CALL, "other arguments"),
+        (called("send_letter", '{"to": '), CALL, "no JSON"),
+        (called("burn_letter", "{}"), CALL, "a call of 'burn_letter'"),
+        (Answer("I will."), CALL, "no call"),
+        (Answer("<|DSML|invoke"), CALL, "markup"),
+        (Answer("it is blue"), ANSWER, ""),
+        (Answer("it is red"), ANSWER, "lacks 'blue'"),
+        (Answer("<|DSML| blue"), ANSWER, "markup"),
+        (Answer("anything"), {}, ""),
+    ],
+)
+def test_an_answer_is_held_against_what_was_due(
+    answer: Answer, due: dict[str, Any], said: str
+) -> None:
+    found = what_is_wrong(answer, due, MARKUP)
+
+    assert (said in found) if said else (found == "")
+
+
+def answer_from(response: httpx.Response) -> Answer:
+    async def asked() -> Answer:
+        transport = httpx.MockTransport(lambda request: response)
+        async with httpx.AsyncClient(transport=transport) as client:
+            return await ask(client, "http://stack", b"{}", limit_s=60)
+
+    return asyncio.run(asked())
+
+
+def streamed(*events: str) -> httpx.Response:
+    text = "".join(f"data: {event}\n\n" for event in events)
+    return httpx.Response(200, text=text, headers={"content-type": "text/event-stream"})
+
+
+def delta(finish: str | None = None, **fields: Any) -> str:
+    return json.dumps({"choices": [{"delta": fields, "finish_reason": finish}]})
+
+
+def piece(**function: str) -> dict[str, Any]:
+    return {"index": 0, "function": function}
+
+
+def test_a_streamed_call_is_put_together_from_its_pieces() -> None:
+    answer = answer_from(
+        streamed(
+            delta(tool_calls=[piece(name="send_letter", arguments='{"to"')]),
+            delta(tool_calls=[piece(arguments=': "Ann"}')]),
+            delta(finish="tool_calls"),
+            "[DONE]",
+        )
+    )
+
+    assert answer.error == ""
+    assert what_is_wrong(answer, CALL, MARKUP) == ""
+
+
+def test_an_answer_that_comes_whole_is_read_too() -> None:
+    message = {"content": None, "tool_calls": [piece(name="send_letter", arguments="{}")]}
+
+    answer = answer_from(httpx.Response(200, json={"choices": [{"message": message}]}))
+
+    assert answer.calls == {0: {"name": "send_letter", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        (httpx.Response(503, text="busy"), "HTTP 503: busy"),
+        (streamed(delta(content="half")), "cut off"),
+        (streamed('{"error": {"message": "aborted"}}'), "error in the stream"),
+        (streamed("{"), "JSONDecodeError"),
+        (streamed('["no event"]'), "AttributeError"),
+        (httpx.Response(200, json={"choices": []}), "IndexError"),
+        (httpx.Response(200, text="<html>"), "JSONDecodeError"),
+    ],
+)
+def test_what_a_server_does_wrong_is_silence_and_no_end(
+    response: httpx.Response, said: str
+) -> None:
+    assert said in answer_from(response).error
+
+
+def test_a_session_takes_its_worst_answer_and_silence_hides_no_corruption() -> None:
+    assert worst({"a": "right", "b": "wrong", "c": "silent"}) == "wrong"
+    assert worst({"a": "right", "c": "silent"}) == "silent"
+    assert worst({"a": "right"}) == "right"
+
+
+def test_the_interval_is_wilsons() -> None:
+    """12 of 80: the limits of statsmodels' proportion_confint(12, 80, method="wilson")."""
+    low, high = wilson(12, 80)
+
+    assert (round(low, 4), round(high, 4)) == (0.0879, 0.2441)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_a_rate_is_of_those_that_were_answered_and_names_the_silent() -> None:
+    line = rate_line("all sessions", ["wrong"] * 12 + ["right"] * 68 + ["silent"] * 3)
+
+    assert line == "all sessions: 12 of 80 that were answered (8.8 to 24.4 %), 3 silent"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [(["right", "wrong"], 0), (["right", "right"], 1), (["silent", "silent"], 3)],
+)
+def test_the_exit_status_says_whether_it_came_back(outcomes: list[str], status: int) -> None:
+    load = {"focus": {"session": "s-1", "request": "r0"}, "seen": "run r-1"}
+    played = [{f"s-{n}": {"r0": outcome} for n, outcome in enumerate(outcomes, start=1)}]
+
+    assert report(played, load) == status
+
+
+def test_a_body_stays_as_recorded_but_for_the_requests_own_name() -> None:
+    body = b'{"rid":"r1-s0-t0",  "model":"m"}'
+
+    assert renamed(body, None, 2) == body
+    assert renamed(b'{"model":"m"}', "rid", 2) == b'{"model":"m"}'
+    assert json.loads(renamed(body, "rid", 2)) == {"rid": "r1-s0-t0-replay-2", "model": "m"}
