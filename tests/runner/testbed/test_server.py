@@ -22,6 +22,7 @@ from tests.runner.testbed.chat_rendering import (
     tool_name,
 )
 from tests.runner.testbed.live_testbed import LiveTestbed, live_testbed
+from tests.runner.testbed.stack_facts import unreported
 
 CHAT = "/v1/chat/completions"
 DIALOGUES = draw_dialogues(6, seed=21)
@@ -50,6 +51,10 @@ def deltas(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def text_of(chunks: list[dict[str, Any]]) -> str:
     return "".join(delta.get("content") or "" for delta in deltas(chunks))
+
+
+def test_the_shipped_stack_asks_for_facts_that_it_reports(testbed: LiveTestbed) -> None:
+    assert unreported("testbed", "server", testbed.client.get("/server_info").json()) == []
 
 
 def test_a_call_is_answered_whole_with_usage(testbed: LiveTestbed) -> None:

@@ -23,6 +23,7 @@ from tests.runner.testbed.chat_rendering import (
     tool_name,
 )
 from tests.runner.testbed.split_testbed import SplitTestbed, split_testbed
+from tests.runner.testbed.stack_facts import unreported
 
 CHAT = "/v1/chat/completions"
 DIALOGUES = draw_dialogues(6, seed=21)
@@ -110,6 +111,14 @@ def test_each_process_says_which_side_it_is(testbed: SplitTestbed) -> None:
         assert f'engine_type="{side}"' in client.get("/metrics").text
     assert testbed.prefill.get("/server_info").json()["max_total_num_tokens"] == 64 * 64
     assert testbed.decode.get("/server_info").json()["max_total_num_tokens"] == 4 * 1024
+
+
+@pytest.mark.parametrize("stack", ["testbed-pd", "testbed-smg"])
+def test_the_shipped_stacks_ask_each_process_for_facts_that_it_reports(
+    testbed: SplitTestbed, stack: str
+) -> None:
+    for service, client in (("prefill", testbed.prefill), ("decode", testbed.decode)):
+        assert unreported(stack, service, client.get("/server_info").json()) == []
 
 
 def test_the_router_shows_both_engines_and_itself(testbed: SplitTestbed) -> None:
