@@ -1,10 +1,14 @@
 """`decisive run`: runs what is missing of a campaign, and says what it showed."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Annotated
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, NamedTuple
 
 import typer
 
+from db.errors import StoreError
 from db.reads.campaigns import CampaignFacts, campaign
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
@@ -25,6 +29,7 @@ from runner.cli.console import (
     say_json,
     tell,
 )
+from runner.cli.gate_files import GateFiles
 from runner.cli.live_progress import bar_progress, plain_progress
 from runner.cli.opening import OpenedCampaign, open_campaign
 from runner.cli.options import (
@@ -35,7 +40,8 @@ from runner.cli.options import (
     SeedOption,
     StoreOption,
 )
-from runner.errors import UsageError
+from runner.cli.until_decided import MOST_BLOCKS, undecided, until_decided, with_another_block
+from runner.errors import RunnerError, StackError, UsageError
 from runner.execute.attended_run import AttendedEnd, run_attended
 from runner.execute.campaign_loop import CampaignEnd
 from runner.execute.progress import ProgressListener
@@ -57,6 +63,26 @@ def run(
             help="End after so long, whatever happens: the sessions in flight get 30 s more.",
         ),
     ] = None,
+    wants_decision: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Add blocks until no registered hypothesis is inconclusive for want of runs: at "
+            f"most --blocks ({MOST_BLOCKS} by default). Judged as `stop: decided` is.",
+        ),
+    ] = False,
+    junit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what came of it as JUnit XML; replaces FILE."),
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="GITHUB_STEP_SUMMARY",
+            help="Add what came of it as Markdown to FILE.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Print every command on the stack, in order; run none."),
@@ -64,39 +90,124 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run what is missing of a campaign. Ctrl-C stops after the sessions in flight."""
-    opened = open_campaign(file, open_configs(configs), order_seed=order_seed, blocks=blocks)
+    first_blocks = None if wants_decision else blocks
+    opened = open_campaign(file, open_configs(configs), order_seed=order_seed, blocks=first_blocks)
+    if wants_decision:
+        opened = opened._replace(campaign=until_decided(opened.campaign))
     if dry_run:
         runs = make_plan(opened.campaign, opened.stack).runs
         rehearse(opened.stack, runs, opened.campaign.schedule.restart, say=say)
         return
+    gate = GateFiles(junit, summary)
+    gate.check()
+    budget_s = None if budget_minutes is None else budget_minutes * 60
+    most_blocks = (blocks or MOST_BLOCKS) if wants_decision else None
     with open_store(store) as opened_store:
-        status = run_and_report(
-            opened, opened_store, as_json=as_json, budget_minutes=budget_minutes
-        )
+        status = _run_guarding(opened, opened_store, gate, as_json, budget_s, most_blocks)
     raise typer.Exit(status)
 
 
-def run_and_report(
-    opened: OpenedCampaign, store: Store, *, as_json: bool, budget_minutes: float | None = None
+def _run_guarding(
+    opened: OpenedCampaign,
+    store: Store,
+    gate: GateFiles,
+    as_json: bool,
+    budget_s: float | None,
+    most_blocks: int | None,
 ) -> ExitStatus:
+    """The job that called is told also where the stack could not be brought up."""
+    name = opened.campaign.name
+    try:
+        came_of_it = _run(opened, store, as_json, budget_s, most_blocks)
+    except (RunnerError, StoreError) as error:
+        status = ExitStatus.OUR_FAULT if isinstance(error, StackError) else ExitStatus.USAGE
+        gate.write(store, None, name=name, status=status, notes=(str(error),))
+        raise
+    status, notes = came_of_it.status, came_of_it.notes
+    gate.write(store, came_of_it.campaign_id, name=name, status=status, notes=notes)
+    return status
+
+
+class _CameOfIt(NamedTuple):
+    """`notes`: why it ended before all was run."""
+
+    status: ExitStatus
+    campaign_id: int | None
+    notes: tuple[str, ...] = ()
+
+
+def run_and_report(opened: OpenedCampaign, store: Store, *, as_json: bool) -> ExitStatus:
     """Runs the campaign in this process and prints what it showed."""
+    return _run(opened, store, as_json, None, None).status
+
+
+def _run(
+    opened: OpenedCampaign,
+    store: Store,
+    as_json: bool,
+    budget_s: float | None,
+    most_blocks: int | None,
+) -> _CameOfIt:
+    attended = _attended(opened, store, as_json, budget_s, most_blocks)
+    if attended.end is None:
+        status = _status_of_a_stop(attended)
+        return _CameOfIt(status, None, ("stopped at once: what was in flight was let go",))
+    return _report(attended, attended.end, store, as_json=as_json)
+
+
+def _attended(
+    opened: OpenedCampaign,
+    store: Store,
+    as_json: bool,
+    budget_s: float | None,
+    most_blocks: int | None,
+) -> AttendedEnd:
+    """One pass over the campaign, and with `most_blocks` further ones while that could decide."""
+    ends_at_s = None if budget_s is None else monotonic() + budget_s
+    while True:
+        left_s = None if ends_at_s is None else max(0.0, ends_at_s - monotonic())
+        attended = _pass(opened, store, as_json, left_s)
+        longer = None if most_blocks is None else _longer(opened, attended, store, most_blocks)
+        if longer is None:
+            return attended
+        opened = longer
+
+
+def _longer(
+    opened: OpenedCampaign, attended: AttendedEnd, store: Store, most_blocks: int
+) -> OpenedCampaign | None:
+    """With a block more; None where the campaign ended early, is decided, or may have no more."""
+    end = attended.end
+    if end is None or end.was_stopped or end.gave_up or end.ended_at_wedge:
+        return None
+    slugs = undecided(reach_verdicts(store, end.campaign_id))
+    if not slugs:
+        return None
+    campaign = with_another_block(opened.campaign, most=most_blocks)
+    if campaign is None:
+        tell(f"not decided after {opened.campaign.schedule.blocks} blocks: {', '.join(slugs)}")
+        return None
+    tell(f"not decided yet: {', '.join(slugs)}; block {campaign.schedule.blocks} is added")
+    return opened._replace(campaign=campaign)
+
+
+def _pass(
+    opened: OpenedCampaign, store: Store, as_json: bool, budget_s: float | None
+) -> AttendedEnd:
     with ExitStack() as open_bars:
         progress: ProgressListener
         if progress_console().is_terminal and not as_json:
             progress = open_bars.enter_context(bar_progress())
         else:
             progress = plain_progress(tell if as_json else say)
-        attended = run_attended(
+        return run_attended(
             opened.campaign,
             opened.stack,
             store=store,
             progress=progress,
             said=tell,
-            budget_s=None if budget_minutes is None else budget_minutes * 60,
+            budget_s=budget_s,
         )
-    if attended.end is None:
-        return _status_of_a_stop(attended)
-    return _report(attended, attended.end, store, as_json=as_json)
 
 
 def _status_of_a_stop(attended: AttendedEnd) -> ExitStatus:
@@ -105,7 +216,7 @@ def _status_of_a_stop(attended: AttendedEnd) -> ExitStatus:
     return ExitStatus.INTERRUPTED if is_asked else ExitStatus.COULD_NOT_SAY
 
 
-def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: bool) -> ExitStatus:
+def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: bool) -> _CameOfIt:
     facts = _facts(store, end.campaign_id)
     judged = reach_verdicts(store, end.campaign_id)
     if as_json:
@@ -114,15 +225,24 @@ def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: b
         result_console().print(arms_table(store, facts))
         say_silence(store, facts.id)
         say_verdicts(store, facts.id, judged)
+    status, notes = _ending(attended, end, lambda: exit_status(store, facts, judged))
+    for note in notes:
+        tell(note)
+    return _CameOfIt(status, facts.id, notes)
+
+
+def _ending(
+    attended: AttendedEnd, end: CampaignEnd, status: Callable[[], ExitStatus]
+) -> tuple[ExitStatus, tuple[str, ...]]:
     if end.was_stopped:
-        tell("stopped; the same command goes on with what is missing")
-        return _status_of_a_stop(attended)
+        said = "stopped; the same command goes on with what is missing"
+        return _status_of_a_stop(attended), (said,)
     if end.gave_up is not None:
-        tell(f"gave up: {end.gave_up}")
-        return ExitStatus.OUR_FAULT
+        return ExitStatus.OUR_FAULT, (f"gave up: {end.gave_up}",)
     if end.ended_at_wedge is not None:
-        tell(f"ended at the wedge of {end.ended_at_wedge}, as on_wedge: stop asks for")
-    return exit_status(store, facts, judged)
+        said = f"ended at the wedge of {end.ended_at_wedge}, as on_wedge: stop asks for"
+        return status(), (said,)
+    return status(), ()
 
 
 def _facts(store: Store, campaign_id: int) -> CampaignFacts:
