@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from runner.campaign.file_shape import Level, Name, RequestFields, Shape, Text
 
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-EndpointUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^\s@]+[^/\s]$")]
+EndpointUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^\s@]*[^/\s@]$")]
 
 
 class ProofSource(StrEnum):

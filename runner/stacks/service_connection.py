@@ -33,7 +33,9 @@ class Connection:
 
 
 def connection_with(definition: ServiceDefinition, environment: Mapping[str, str]) -> Connection:
-    """Raises UsageError where a variable is missing or a file of certificates cannot be read."""
+    """Raises UsageError where a variable is missing or holds no URL of a proxy, and where a file of
+    certificates cannot be read.
+    """
     headers = dict(definition.headers)
     for header, name in definition.header_env.items():
         headers[header] = secret_named(name, environment, what=f"the header {header}")
@@ -49,11 +51,7 @@ def connection_with(definition: ServiceDefinition, environment: Mapping[str, str
         headers=headers,
         admin_headers=admin,
         admin_paths=frozenset(path for path in paths if path is not None),
-        proxy=(
-            None
-            if definition.proxy_env is None
-            else secret_named(definition.proxy_env, environment, what="the URL of the proxy")
-        ),
+        proxy=None if definition.proxy_env is None else _proxy(definition.proxy_env, environment),
         tls=None if definition.ca_file is None else _trusting(definition.ca_file),
     )
 
@@ -122,11 +120,10 @@ def control_client(
     for service in stack.services.values() if stack is not None else ():
         connection = connection_with(service, environment)
         if connection.proxy is not None or connection.tls is not None:
-            url = httpx.URL(service.base_url.replace("{port}", "0"))
             own = httpx.AsyncHTTPTransport(
                 verify=connection.tls or True, proxy=connection.proxy, trust_env=False
             )
-            mounts[f"all://{url.host}"] = HidingTransport(own, hidden)
+            mounts[_origin_of(service)] = HidingTransport(own, hidden)
     return httpx.AsyncClient(
         transport=HidingTransport(httpx.AsyncHTTPTransport(trust_env=False), hidden),
         mounts=mounts,
@@ -149,6 +146,15 @@ def _names_of(service: ServiceDefinition) -> list[str]:
     return [name for name in names if name is not None]
 
 
+def _origin_of(service: ServiceDefinition) -> str:
+    """As a pattern: another service of the same host may have neither its proxy nor its CA."""
+    is_known = isinstance(service.port, int) or "{port}" not in service.base_url
+    url = httpx.URL(service.base_url.replace("{port}", str(service.port) if is_known else "0"))
+    if not is_known:
+        return f"all://{url.host}"
+    return str(url.copy_with(path="/")).rstrip("/")
+
+
 def _is_below(url: httpx.URL, base_url: httpx.URL) -> bool:
     is_same_origin = (url.scheme, url.host, url.port) == (
         base_url.scheme,
@@ -157,6 +163,19 @@ def _is_below(url: httpx.URL, base_url: httpx.URL) -> bool:
     )
     folder = base_url.path.rstrip("/") + "/"
     return is_same_origin and url.path.startswith(folder)
+
+
+def _proxy(name: str, environment: Mapping[str, str]) -> str:
+    """The URL, which is not told: it may hold a password."""
+    value = secret_named(name, environment, what="the URL of the proxy")
+    try:
+        url = httpx.URL(value)
+        is_usable = url.scheme in ("http", "https") and bool(url.host)
+    except httpx.InvalidURL:
+        is_usable = False
+    if not is_usable:
+        raise UsageError(f"the variable {name} holds no URL of a proxy: write http://HOST:PORT")
+    return value
 
 
 def _trusting(ca_file: str) -> ssl.SSLContext:

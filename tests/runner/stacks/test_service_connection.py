@@ -72,6 +72,16 @@ def test_certificates_that_cannot_be_read_are_named() -> None:
         connection_with(definition(ca_file="/no/such/file"), {})
 
 
+@pytest.mark.parametrize(
+    "value", ["proxy:3128", "not a url", "ftp://u:pw-1@p", "socks5://p", "http://", "http://p:x"]
+)
+def test_what_is_no_proxy_is_named_by_its_variable_alone(value: str) -> None:
+    with pytest.raises(UsageError, match="PROXY holds no URL of a proxy: write") as raised:
+        connection_with(definition(proxy_env="PROXY"), {"PROXY": value})
+
+    assert value not in str(raised.value).replace("http://HOST:PORT", "")
+
+
 TEXT = """\
 stack: s
 description: d
