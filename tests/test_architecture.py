@@ -9,7 +9,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("app", "runner", "db")
-PURE_PARTS = ("runner.campaign", "runner.evidence", "runner.report", "runner.difference")
+PURE_PARTS = (
+    *("runner.campaign", "runner.evidence", "runner.report"),
+    *("runner.difference", "runner.failures"),
+)
 BANNED_NAMES = frozenset(
     {"utils", "helpers", "common", "misc", "manager", "base", "core", "handler", "service"}
 )
@@ -30,6 +33,7 @@ RULES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("evidence is pure", "runner.evidence", ("httpx", "torch", "sqlmodel", "asyncio")),
     ("reports are pure", "runner.report", ("httpx", "torch", "asyncio")),
     ("differences are pure", "runner.difference", ("httpx", "torch", "sqlmodel", "asyncio")),
+    ("failures are pure", "runner.failures", ("httpx", "torch", "sqlmodel", "asyncio")),
     (
         "the testbed stands alone: nothing of ours is in it",
         "runner.testbed",
