@@ -15,6 +15,7 @@ WAIT_S = 60.0
 TOLERANCE_MIB = 256
 _POLL_S = 0.25
 _DEADLINE_S = 15.0
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _QUERY = ("--query-gpu=index,memory.used", "--format=csv,noheader,nounits")
 
 
@@ -38,7 +39,7 @@ class GpuMemory:
         return read_taken(done.stdout) or None if done.status == 0 else None
 
     def wait_until_free(self, before: Mapping[str, int], *, within_s: float = WAIT_S) -> str | None:
-        """Until no more is taken than before, give or take a context's worth.
+        """Until the GPUs in `before` hold no more than then, give or take a context's worth.
 
         None once it is so; else a sentence about the GPU that holds on to it.
         """
@@ -66,5 +67,16 @@ def read_taken(said: str) -> Mapping[str, int]:
     }
 
 
+def visible_to(taken: Mapping[str, int], environment: Mapping[str, str]) -> Mapping[str, int]:
+    """Of these GPUs those that a service with these variables may use.
+
+    All, where they are not named by their numbers: on the others somebody else may work.
+    """
+    named = [name.strip() for name in environment.get(_VISIBLE, "").split(",") if name.strip()]
+    if not named or not all(name in taken for name in named):
+        return taken
+    return {index: taken[index] for index in named}
+
+
 def _held(taken: Mapping[str, int], before: Mapping[str, int]) -> list[str]:
-    return [index for index, mib in taken.items() if mib > before.get(index, 0) + TOLERANCE_MIB]
+    return [index for index, mib in before.items() if taken.get(index, mib) > mib + TOLERANCE_MIB]

@@ -5,6 +5,7 @@ business.
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from runner.campaign.campaign import Levels, RestartPolicy
 from runner.campaign.level_effect import ProofSource
 from runner.campaign.stack_file import Command, Stack
 from runner.campaign.stack_shape import LogSource
-from runner.control.gpu_memory import GpuMemory
+from runner.control.gpu_memory import GpuMemory, visible_to
 from runner.control.host import Host
 from runner.control.machine import Machine, RunningService, run_well
 from runner.control.ports import free_ports
@@ -47,6 +48,7 @@ class StackControl:
     stack: Stack
     machine: Machine
     log_folder: Path
+    _gpus_at_first: dict[Host, Mapping[str, int]] = field(default_factory=dict)
     _gpus_before: dict[Host, Mapping[str, int]] = field(default_factory=dict)
 
     def logs(self) -> tuple[Path, ...]:
@@ -118,7 +120,7 @@ class StackControl:
         try:
             for launch in new:
                 if launch.is_controlled:
-                    self._note_gpus(host_of(launch))
+                    self._note_gpus(launch)
                     log_path = self.log_folder / f"{label}-{launch.name}.log"
                     held[launch.name] = hold_service(
                         launch, machine=self.machine, log_path=log_path
@@ -198,10 +200,14 @@ class StackControl:
                 index: min(mib, now.get(index, mib)) for index, mib in before.items()
             }
 
-    def _note_gpus(self, host: Host) -> None:
-        if host not in self._gpus_before:
-            taken = GpuMemory(host, self.machine).taken_mib()
-            self._gpus_before[host] = taken if taken is not None else {}
+    def _note_gpus(self, launch: ServiceLaunch) -> None:
+        """What the GPUs that this service may use hold before any service of ours has used them."""
+        host = host_of(launch)
+        if host not in self._gpus_at_first:
+            self._gpus_at_first[host] = GpuMemory(host, self.machine).taken_mib() or {}
+        inherited = os.environ if launch.is_ours else {}
+        of_service = visible_to(self._gpus_at_first[host], {**inherited, **launch.env})
+        self._gpus_before[host] = {**of_service, **self._gpus_before.get(host, {})}
 
     def _any_ports(self) -> Mapping[str, int]:
         needing = services_that_need_a_port(self.stack)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runner.control.gpu_memory import GpuMemory, read_taken
+from runner.control.gpu_memory import GpuMemory, read_taken, visible_to
 from runner.control.host import Host
 from runner.control.machine import Completed, RealMachine, RehearsedMachine, run_well
 from runner.control.restore_steps import RestoreStep, restore, steps_from_json, steps_to_json
@@ -164,6 +164,22 @@ def test_a_machine_without_gpus_is_not_waited_for() -> None:
 
     assert gpus.taken_mib() is None
     assert gpus.wait_until_free({}) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "seen"),
+    [
+        ({}, ["0", "1", "2"]),
+        ({"CUDA_VISIBLE_DEVICES": "2,0"}, ["2", "0"]),
+        ({"CUDA_VISIBLE_DEVICES": ""}, ["0", "1", "2"]),
+        ({"CUDA_VISIBLE_DEVICES": "GPU-7f3a"}, ["0", "1", "2"]),
+        ({"CUDA_VISIBLE_DEVICES": "0,9"}, ["0", "1", "2"]),
+    ],
+)
+def test_the_gpus_of_a_service_are_those_that_its_variables_name(
+    variables: dict[str, str], seen: list[str]
+) -> None:
+    assert list(visible_to({"0": 1, "1": 2, "2": 3}, variables)) == seen
 
 
 def test_a_gpu_that_does_not_tell_is_left_out() -> None:

@@ -1,6 +1,8 @@
 """Campaigns over stacks that others run: brought into the arm, proved, and given back."""
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from db.launches import fingerprints_of
 from db.reads.runs import run_proof
 from db.store import open_store
 from tests.fakes.controlled_configs import (
+    FAKES,
     FOUND_ARGS,
     NAME,
     UNIT,
@@ -18,6 +21,7 @@ from tests.fakes.controlled_configs import (
     kubernetes,
     systemd_over_ssh,
 )
+from tests.fakes.oracle_configs import write_oracle_configs
 from tests.runner.execute.campaign_bench import Watching, run_once, store_url, stored_runs
 
 pytestmark = pytest.mark.end_to_end
@@ -118,3 +122,30 @@ def test_a_deployment_goes_back_to_the_revision_that_was_found(
     assert stack.running_words(NAME)[-4:] == FOUND_ARGS
     undone = [call for call in calls(tmp_path, "kubectl-calls") if "undo" in call]
     assert [json.loads(call)[-1] for call in undone] == ["--to-revision=1"]
+
+
+def test_the_next_server_starts_when_the_gpu_is_free_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_oracle_configs(tmp_path, levels=["fp8"], sessions=4, blocks=2)
+    put_on_path("nvidia-smi", FAKES / "nvidia_smi.py", tmp_path, monkeypatch)
+    held, free = "0, 90000", "0, 120"
+    (tmp_path / "gpu-memory").write_text("\n".join([free, held, held, free]), "ascii")
+
+    run_once(tmp_path)
+
+    assert [run.state for run in stored_runs(tmp_path)] == ["done", "done"]
+    looks = (tmp_path / "gpu-looks").read_text("ascii").splitlines()
+    assert looks[:4] == [free, held, held, free]
+    with open_store(store_url(tmp_path)) as store:
+        facts = {each.service: each.facts for each in fingerprints_of(store, 1)}
+    assert facts["host this machine"]["gpus"][0]["name"] == "A GPU of the test"
+
+
+def put_on_path(name: str, program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = folder / "bin"
+    tools.mkdir()
+    script = tools / name
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{program}" "{folder}" "$@"\n', "utf-8")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")

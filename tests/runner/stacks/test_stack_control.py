@@ -166,6 +166,19 @@ def test_the_next_start_waits_for_the_memory_of_the_gpus() -> None:
     made.stop(entered(made))  # it returns once no more is taken than before
 
 
+def test_gpus_that_no_service_of_ours_may_use_are_not_waited_for() -> None:
+    """A colleague's job took GPU 1 meanwhile."""
+    units = Units("0, 100\n1, 0\n", "0, 90000\n1, 70000\n", "0, 150\n1, 70000\n")
+    text = TEXT.replace("port: 2,", 'port: 2, env: {CUDA_VISIBLE_DEVICES: "0"},')
+    text = text.replace("port: 1,", 'port: 1, env: {CUDA_VISIBLE_DEVICES: "0"},')
+    text = text.replace("port: 3,", 'port: 3, env: {CUDA_VISIBLE_DEVICES: "0"},')
+    made = StackControl(stack(text), units, Path("logs"))  # type: ignore[arg-type]
+
+    made.stop(entered(made))
+
+    assert units.gpus == ["0, 150\n1, 70000\n"]
+
+
 def test_the_way_back_is_noted_for_every_unit() -> None:
     steps = control(Units()).restore_steps()
 
