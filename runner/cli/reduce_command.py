@@ -190,6 +190,11 @@ def _ends(
         flips=flips,
         may_restart=original.stack.may_restart,
     )
+    most_at_once = max(first.concurrency, second.concurrency)
+    if ends.sessions < most_at_once:
+        raise UsageError(
+            f"--sessions {ends.sessions}: an arm has {most_at_once} at a time, at least"
+        )
     if not ends.factors:
         raise UsageError(f"--from and --to are one arm ({first.name}): name two that differ")
     if len(ends.factors) > MOST_FACTORS:

@@ -61,6 +61,7 @@ def load_json(load: RecordedLoad) -> dict[str, Any]:
         "focus": {"session": _session_name(load), "request": _focus_path(load)},
         "seen": seen_text(load),
         "request_id_field": _request_id_field(load),
+        "flush_cache": _flush_path(load),
         "answer_limit_s": _answer_limit_s(load),
         "markup": list(_markup(load)),
         "sessions": [_play_json(play) for play in load.plays],
@@ -124,6 +125,14 @@ def _request_id_field(load: RecordedLoad) -> str | None:
                 found = [k for k, value in fields.items() if value == request.turn.request_id]
                 return found[0] if found else None
     return None
+
+
+def _flush_path(load: RecordedLoad) -> str | None:
+    """Of the service that sessions are sent to, which is the first."""
+    services = (load.definition.get("stack") or {}).get("services") or {}
+    first = next(iter(services.values()), None) or {}
+    path = first.get("flush_cache")
+    return path if isinstance(path, str) else None
 
 
 def _answer_limit_s(load: RecordedLoad) -> float:

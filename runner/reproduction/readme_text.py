@@ -25,8 +25,9 @@ Start the stack in that state, with empty caches, and:
 offset, each turn after the answer to the one before it and the pause that was recorded, and counts
 what comes back wrong. `curl.sh` sends the turns of this one session alone. The bodies in
 `requests/` are the recorded bytes; the script changes only the request's own name, where a server
-was told one. No key is in any file: `--api-key-env NAME` and, for curl, `API_KEY` say where it is
-read from."""
+was told one. Before each time it empties the caches where the stack had a page for that
+(`--flush`); warm caches give another rate. No key is in any file: `--api-key-env NAME` and, for
+curl, `API_KEY` say where it is read from."""
 
 _EXPECTATION = """\
 Expect a rate like that of all sessions, not of this one turn: which session is hit differs from

@@ -26,6 +26,7 @@ import httpx
 FOLDER = Path(__file__).resolve().parent
 RIGHT, WRONG, SILENT = "right", "wrong", "silent"
 JSON_HEADERS = {"content-type": "application/json"}
+FLUSH_TRIES = 20
 Z_95 = 1.959963984540054
 
 
@@ -155,6 +156,22 @@ async def play_session(
     return outcomes
 
 
+async def empty_caches(client: httpx.AsyncClient, address: str, *, wait_s: float = 0.5) -> str:
+    """Empty text once they are; servers do it only while idle. Else why they are not."""
+    said = ""
+    for _ in range(FLUSH_TRIES):
+        try:
+            response = await client.post(address, timeout=10)
+        except httpx.HTTPError as error:
+            said = f"{type(error).__name__}: {error}"
+        else:
+            if response.status_code == httpx.codes.OK and '"success":false' not in response.text:
+                return ""
+            said = f"HTTP {response.status_code}: {response.text[:200]}"
+        await asyncio.sleep(wait_s)
+    return said
+
+
 async def replay(url: str, headers: dict[str, str], load: dict[str, Any], times: int) -> list[Any]:
     """For each time: session to outcomes by request."""
     limits = httpx.Limits(max_connections=None)
@@ -163,6 +180,10 @@ async def replay(url: str, headers: dict[str, str], load: dict[str, Any], times:
         headers=headers, limits=limits, timeout=None, trust_env=False
     ) as client:
         for time_no in range(1, times + 1):
+            if load["flush_cache"] is not None:
+                refused = await empty_caches(client, url + load["flush_cache"])
+                if refused:
+                    say(f"the caches are not empty, which changes the rate: {refused}")
             began_s = time.monotonic()
             outcomes = await asyncio.gather(
                 *(play_session(client, url, each, load, time_no) for each in load["sessions"])
@@ -235,10 +256,12 @@ def main() -> int:
     parser.add_argument("url", help="where the stack is: http://HOST:PORT")
     parser.add_argument("--times", type=int, default=3, help="how often all of it is played (3)")
     parser.add_argument("--api-key-env", help="the environment variable with the API key")
+    parser.add_argument("--flush", help="the page that empties the caches before each time")
     given = parser.parse_args()
     if given.times < 1:
         parser.error("--times is a whole number from 1")
     load = json.loads((FOLDER / "load.json").read_text(encoding="utf-8"))
+    load["flush_cache"] = given.flush or load["flush_cache"]
     url = given.url.rstrip("/").removesuffix("/v1")
     played = asyncio.run(replay(url, headers_of(given.api_key_env), load, given.times))
     return report(played, load)

@@ -10,6 +10,7 @@ import pytest
 from runner.reproduction.replay import (
     Answer,
     ask,
+    empty_caches,
     rate_line,
     renamed,
     report,
@@ -141,6 +142,28 @@ def test_the_exit_status_says_whether_it_came_back(outcomes: list[str], status: 
     played = [{f"s-{n}": {"r0": outcome} for n, outcome in enumerate(outcomes, start=1)}]
 
     assert report(played, load) == status
+
+
+def flush_against(*answers: httpx.Response) -> tuple[str, int]:
+    """What is said, and how often it was asked."""
+    left = list(answers)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    async def asked() -> str:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+            return await empty_caches(client, "http://stack/flush_cache", wait_s=0)
+
+    return asyncio.run(asked()), len(answers) - len(left) + 1
+
+
+def test_caches_are_asked_for_until_they_are_empty() -> None:
+    refused = httpx.Response(400, text="pending requests")
+
+    assert flush_against(refused, refused, httpx.Response(200)) == ("", 3)
+    assert flush_against(httpx.Response(200, text='{"success":false}'))[0].startswith("HTTP 200")
+    assert flush_against(refused)[0] == "HTTP 400: pending requests"
 
 
 def test_a_body_stays_as_recorded_but_for_the_requests_own_name() -> None:

@@ -76,6 +76,7 @@ def test_a_leak_comes_back_when_the_folder_runs_against_the_same_stack(
         again = played(tmp_path / "repro", url, "--times", "2")
 
     assert again.returncode == 0, again.stderr
+    assert "caches are not empty" not in again.stdout
     assert "markup in the text" in again.stdout
     assert "time 2 of 2" in again.stdout
     assert f"when it was recorded: run r-1: {load.seen_in_run.corrupt} of 8" in again.stdout
