@@ -22,6 +22,25 @@ class Metric(StrEnum):
     TTFT = "ttft"
 
 
+class ReportForm(StrEnum):
+    """What a report is exported as; the last two are Markdown for the bug form of a project."""
+
+    MARKDOWN = "markdown"
+    HTML = "html"
+    PDF = "pdf"
+    SGLANG = "sglang"
+    VLLM = "vllm"
+
+
+class Withheld(StrEnum):
+    """What is taken out of a report besides keys."""
+
+    NOTHING = "nothing"
+    HOSTS = "hosts"
+    PROMPTS = "prompts"
+    BOTH = "hosts-and-prompts"
+
+
 class ConfigView(StrEnum):
     """How much of two configurations is shown side by side."""
 
@@ -158,8 +177,15 @@ class NewPlace:
 
 @dataclass(frozen=True, slots=True)
 class ReportPlace:
+    """On a campaign; on an arm of it, compared with `versus` where named; or on a session."""
+
     path: ClassVar[str] = "report"
     campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
+    arm: int | None = field(default=None, metadata=_ARMS)
+    versus: int | None = field(default=None, metadata=_ARMS)
+    session: int | None = field(default=None, metadata=_SESSIONS)
+    form: ReportForm = field(default=ReportForm.MARKDOWN, metadata=_words(ReportForm))
+    without: Withheld = field(default=Withheld.NOTHING, metadata=_words(Withheld))
 
 
 @dataclass(frozen=True, slots=True)

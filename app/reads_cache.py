@@ -36,9 +36,15 @@ from runner.campaign.plan import Plan
 from runner.campaign.stack_file import Stack
 from runner.evidence.assessment_words import assessment_lines, closing_line
 from runner.evidence.plan_assessment import Assumptions, assess_hypotheses
-from runner.report.campaign_report import campaign_report
-from runner.report.markdown import to_markdown
-from runner.report.stored_record import campaign_record
+from runner.report.issue_report import Project
+from runner.report.redaction import Redacted
+from runner.report.report_formats import DocumentFormat, rendered
+from runner.report.stored_report import (
+    ALWAYS_TAKEN_OUT,
+    ReportScope,
+    redactor_for,
+    stored_report,
+)
 
 _LIVES_S = 1.0
 
@@ -245,12 +251,25 @@ def raw_bytes(raw_ids: Sequence[int]) -> bytes:
         return records.read_raw_bytes(connection, raw_ids)
 
 
-def report_text(campaign_id: int) -> str:
-    """The report as the command line writes it, made anew when a run or a verdict has changed."""
+def report_file(
+    campaign_id: int,
+    *,
+    arm_id: int | None = None,
+    versus_id: int | None = None,
+    session_id: int | None = None,
+    form: DocumentFormat = DocumentFormat.MARKDOWN,
+    project: Project | None = None,
+    taken_out: tuple[Redacted, ...] = (),
+) -> bytes:
+    """The report as the command line writes it, made anew when a run or a verdict has changed.
+
+    Raises UsageError where it cannot take this form.
+    """
     found = board(campaign_id)
     token = repr([(run.id, run.state, run.n_ended, run.flags) for run in found.runs])
     token += repr([(verdict.hypothesis_id, verdict.decided_at_us) for verdict in found.verdicts])
-    return _remembered_report(_store_key(), campaign_id, token)
+    scope = ReportScope(found.campaign, arm_id, versus_id, session_id)
+    return _remembered_report(_store_key(), scope, form, project, taken_out, token)
 
 
 def schema_version() -> int:
@@ -338,13 +357,19 @@ def _remembered(
 
 
 @st.cache_data(max_entries=20, show_spinner="Making the report")
-def _remembered_report(key: StoreKey, campaign_id: int, token: str) -> str:
+def _remembered_report(
+    key: StoreKey,
+    scope: ReportScope,
+    form: DocumentFormat,
+    project: Project | None,
+    taken_out: tuple[Redacted, ...],
+    token: str,
+) -> bytes:
     with _translated():
         store = _opened(key)
-        with store.session() as session:
-            facts = campaigns.campaign(session.connection(), campaign_id)
-        known = records.known(facts, IdKind.CAMPAIGN, campaign_id)
-        return to_markdown(campaign_report(campaign_record(store, known)))
+        redactor = redactor_for(store, scope, {*ALWAYS_TAKEN_OUT, *taken_out})
+        document = stored_report(store, scope, redactor=redactor)
+        return rendered(document, form, project=project)
 
 
 @st.cache_data(max_entries=50, show_spinner="Working out what this plan can tell apart")

@@ -1,4 +1,4 @@
-"""The report on a campaign as it is exported: to be read here, and to be taken along."""
+"""The report as it is exported: on a campaign, an arm, two arms or a session, to be taken along."""
 
 from dataclasses import replace
 
@@ -17,9 +17,7 @@ from app.widgets.navigation import (
     complete_address,
     say_ignored,
 )
-from app.wording import bytes_text
-
-SHOWN_CHARACTERS = 200_000
+from app.widgets.report_parts import pick_form, pick_redaction, pick_subject, show_report
 
 parsed = read_place(ReportPlace, st.query_params.to_dict())
 campaign_id = current_campaign(st.query_params.to_dict())
@@ -27,27 +25,25 @@ if campaign_id is None:
     show_no_campaigns()
     st.stop()
 board = reads_cache.board(campaign_id)
-complete_address(replace(parsed.place, campaign=campaign_id))
+known = {arm.id for arm in board.arms}
+named = replace(parsed.place, campaign=campaign_id)
+arm = named.arm if named.arm in known else None
+versus = named.versus if arm is not None and named.versus in known - {arm} else None
+place = replace(named, arm=arm, versus=versus)
+complete_address(place)
 breadcrumb(*campaign_crumbs(board.campaign), Crumb("Report"))
-text = reads_cache.report_text(campaign_id)
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    st.title("Report", width="content", anchor=False)
-    st.download_button(
-        f"Download Markdown ({bytes_text(len(text.encode()))})",
-        data=text,
-        file_name=f"{board.campaign.name}.md",
-        mime="text/markdown",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+st.title("Report", anchor=False)
 say_ignored(parsed.ignored)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    pick_subject(board, place)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    pick_form(place)
+    pick_redaction(place)
 st.caption(
     plain(
-        f"The same bytes as `decisive report {board.campaign.name}`. Shown as text, for it quotes "
+        "Byte for byte what this command writes; `--format bundle -o FILE.zip` adds tables, "
+        "transcripts, logs and black boxes."
     )
-    + plain("what servers and models wrote.")
 )
-st.code(text[:SHOWN_CHARACTERS], language=None, wrap_lines=True, height=900)
-if len(text) > SHOWN_CHARACTERS:
-    st.caption("Only its beginning is shown here; the download has it whole.")
+show_report(board, place)
 show_provenance(board)

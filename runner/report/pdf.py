@@ -9,6 +9,7 @@ counterparts.
 import json
 import re
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 from runner.errors import UsageError
@@ -50,6 +51,10 @@ _NO_GLYPH = re.compile(
 )
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _LEAST_WIDTH, _MOST_WIDTH = 7, 34
+
+
+def pdf_is_available() -> bool:
+    return find_spec("typst") is not None
 
 
 def to_pdf(document: ReportDocument) -> bytes:

@@ -1,27 +1,79 @@
-"""The report page shows what the command line writes, byte for byte, as text."""
+"""The report page hands out what the command line writes, byte for byte."""
 
-from db.reads.campaigns import campaign
+import base64
+import shlex
+
+import pytest
+from click.testing import CliRunner
+
 from db.store import Store
-from runner.report.campaign_report import campaign_report
-from runner.report.markdown import to_markdown
-from runner.report.stored_record import campaign_record
+from runner.cli.command_list import loaded_command
 from tests.app.conftest import Open, words_of
-from tests.app.scenes import decisive_test
+from tests.app.scenes import HOSTILE, decisive_test
 from tests.db.factories import stored_campaign
 
 
-def test_the_page_shows_the_bytes_of_the_command_line(open_page: Open, store: Store) -> None:
-    decisive_test(store)
-    with store.session() as session:
-        facts = campaign(session.connection(), 1)
-    assert facts is not None
+def _written(store: Store, command: str) -> str:
+    """What a command prints that is written as the page writes it."""
+    words = shlex.split(command)
+    assert words[:2] == ["decisive", "report"]
+    arguments = [*words[2:], "--store", store.url]
+    return CliRunner().invoke(loaded_command("report"), arguments).stdout
 
-    page = open_page("report", campaign="c-1")
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"campaign": "c-1"},
+        {"arm": "a-7", "without": "hosts-and-prompts"},
+        {"arm": "a-9", "versus": "a-7", "form": "sglang"},
+        {"session": "s-1", "form": "vllm", "without": "prompts"},
+    ],
+    ids=["campaign", "arm", "comparison for an issue", "session for an issue"],
+)
+def test_the_page_shows_the_bytes_of_the_command_that_it_names(
+    open_page: Open, store: Store, parameters: dict[str, str]
+) -> None:
+    decisive_test(store)
+
+    page = open_page("report", **parameters)
 
     assert not page.exception
-    assert page.code[0].value.rstrip() == (
-        to_markdown(campaign_report(campaign_record(store, facts))).rstrip()
-    )
+    command, shown = page.code
+    assert shown.value.rstrip() == _written(store, command.value).rstrip()
+
+
+def test_html_is_shown_in_a_frame_without_an_origin(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    page = open_page("report", campaign="c-1", form="html")
+
+    (frame,) = page.get("iframe")
+    kind, _, encoded = frame.proto.src.partition(";base64,")
+    assert kind == "data:text/html;charset=utf-8"
+    made = base64.b64decode(encoded).decode()
+    assert made.rstrip() == _written(store, page.code[0].value).rstrip()
+    assert HOSTILE not in made
+
+
+def test_a_pdf_is_made_when_it_is_asked_for(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    page = open_page("report", campaign="c-1", form="pdf")
+
+    assert not page.exception
+    assert page.code[0].value == "decisive report c-1 --format pdf --output report.pdf"
+    assert [button.proto.label for button in page.get("download_button")] == ["Download PDF"]
+
+
+def test_an_arm_of_another_campaign_is_left_out_of_the_address(
+    open_page: Open, store: Store
+) -> None:
+    decisive_test(store)
+
+    page = open_page("report", campaign="c-1", arm="a-999", versus="a-1")
+
+    assert page.code[0].value == "decisive report c-1"
 
 
 def test_a_campaign_without_a_run_has_a_report_too(open_page: Open, store: Store) -> None:

@@ -1,0 +1,168 @@
+"""The choices of the report page and what it shows of the report; state is in the address."""
+
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from app import reads_cache
+from app.links import ReportForm, ReportPlace
+from app.markdown_text import plain
+from app.records import Board
+from app.report_choice import (
+    FORM_WORDS,
+    command_of,
+    format_of,
+    project_of,
+    subject_of,
+    taken_out,
+    withheld,
+)
+from app.widgets.navigation import stay_at
+from app.wording import bytes_text
+from db.identifiers import IdKind, format_id
+from runner.errors import UsageError
+from runner.report.pdf import PDF_MISSING, pdf_is_available
+from runner.report.redaction import Redacted
+
+SHOWN_CHARACTERS = 200_000
+_WHOLE = 0
+_REDACTION_WORDS = {Redacted.HOSTS: "Hosts and folders", Redacted.PROMPTS: "Prompts"}
+
+
+def pick_subject(board: Board, place: ReportPlace) -> None:
+    """The campaign or an arm of it, and the arm to compare that with."""
+    if place.session is not None:
+        session = format_id(IdKind.SESSION, place.session)
+        st.markdown(f"**{session}**", width="content")
+        return
+    names = {arm.id: arm.name for arm in board.arms}
+    words = {_WHOLE: "The whole campaign", **names}
+    _pick(
+        "About",
+        words,
+        place.arm or _WHOLE,
+        lambda arm: replace(place, arm=arm or None, versus=None),
+    )
+    if place.arm is not None:
+        others = {_WHOLE: "Nothing", **{k: v for k, v in names.items() if k != place.arm}}
+        _pick(
+            "Compared with",
+            others,
+            place.versus or _WHOLE,
+            lambda arm: replace(place, versus=arm or None),
+        )
+
+
+def pick_form(place: ReportPlace) -> None:
+    key = f"form {place}"
+
+    def remember() -> None:
+        stay_at(replace(place, form=st.session_state[key] or place.form))
+
+    st.segmented_control(
+        "As",
+        list(ReportForm),
+        default=place.form,
+        format_func=FORM_WORDS.__getitem__,
+        required=True,
+        key=key,
+        on_change=remember,
+    )
+
+
+def pick_redaction(place: ReportPlace) -> None:
+    key = f"without {place}"
+
+    def remember() -> None:
+        stay_at(replace(place, without=withheld(st.session_state[key])))
+
+    st.pills(
+        "Take out, besides keys",
+        list(_REDACTION_WORDS),
+        selection_mode="multi",
+        default=list(taken_out(place.without)),
+        format_func=_REDACTION_WORDS.__getitem__,
+        key=key,
+        on_change=remember,
+    )
+
+
+def show_report(board: Board, place: ReportPlace) -> None:
+    """The download, the command that gives the same bytes, and the report as it is exported."""
+    st.code(command_of(place, campaign_id=board.campaign.id), language=None)
+    if place.form is ReportForm.PDF:
+        _offer_pdf(board, place)
+        return
+    try:
+        made = _made(board, place)
+    except UsageError as error:
+        st.warning(plain(f"{str(error)[:1].upper()}{str(error)[1:]}."))
+        return
+    _download(board, place, made, size=f" ({bytes_text(len(made))})")
+    text = made.decode()
+    if place.form is ReportForm.HTML:
+        # As an address of its own kind it has no origin, and so no way into this page.
+        encoded = b64encode(made).decode()
+        st.iframe(f"data:text/html;charset=utf-8;base64,{encoded}", height=900)
+        return
+    st.code(text[:SHOWN_CHARACTERS], language=None, wrap_lines=True, height=900)
+    if len(text) > SHOWN_CHARACTERS:
+        st.caption("Only its beginning is shown here; the download has it whole.")
+
+
+def _offer_pdf(board: Board, place: ReportPlace) -> None:
+    """It is made when it is asked for, for setting it takes seconds."""
+    if pdf_is_available():
+        _download(board, place, partial(_made, board, place))
+        st.caption("It is made when you ask for it. HTML shows the same here.")
+    else:
+        st.warning(plain(f"{PDF_MISSING[:1].upper()}{PDF_MISSING[1:]}."))
+
+
+def _made(board: Board, place: ReportPlace) -> bytes:
+    return reads_cache.report_file(
+        board.campaign.id,
+        arm_id=place.arm,
+        versus_id=place.versus,
+        session_id=place.session,
+        form=format_of(place.form),
+        project=project_of(place.form),
+        taken_out=taken_out(place.without),
+    )
+
+
+def _download(
+    board: Board, place: ReportPlace, data: bytes | Callable[[], bytes], *, size: str = ""
+) -> None:
+    form = format_of(place.form)
+    name = subject_of(place, campaign_name=board.campaign.name).replace(" --versus ", "-v-")
+    st.download_button(
+        f"Download {FORM_WORDS[place.form]}{size}",
+        data=data,
+        file_name=f"{name}{form.suffix}",
+        mime=form.media_type,
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _pick(
+    label: str, words: dict[int, str], chosen: int, changed: Callable[[int], ReportPlace]
+) -> None:
+    key = f"{label} {chosen}"
+
+    def remember() -> None:
+        stay_at(changed(st.session_state[key]))
+
+    st.selectbox(
+        label,
+        list(words),
+        index=list(words).index(chosen),
+        format_func=words.__getitem__,
+        key=key,
+        on_change=remember,
+        width=420,
+    )
