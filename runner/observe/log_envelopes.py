@@ -27,6 +27,8 @@ _STAMPED = re.compile(
 )
 _COMPOSE = re.compile(r"[\w.-]+[-_]\d+ +\| ?")
 _POD = re.compile(r"\[pod/[^\]]+\] ?")
+# A number between is of milliseconds: as seconds it would be after the year 5000.
+_FIRST_MS, _LAST_MS = 1e11, 1e14
 _MESSAGE_KEYS = ("message", "msg", "fields.message", "log", "text")
 _TIME_KEYS = ("asctime", "timestamp", "time", "ts", "@timestamp", "t")
 _LEVEL_KEYS = ("levelname", "level", "severity", "lvl")
@@ -93,8 +95,11 @@ def _from_json(text: str, year: int) -> Unwrapped | None:
         return None
     if not isinstance(value, dict):
         return None
-    if "\\u" in text:
-        value = _without_surrogates(value)
+    opened = _of_collector(value, year)
+    return _without_surrogates(opened) if opened is not None and "\\u" in text else opened
+
+
+def _of_collector(value: dict[str, Any], year: int) -> Unwrapped | None:
     if "__REALTIME_TIMESTAMP" in value or "MESSAGE" in value:
         return _from_journal(value)
     if "stream" in value and isinstance(value.get("log"), str):
@@ -102,18 +107,19 @@ def _from_json(text: str, year: int) -> Unwrapped | None:
     return _from_logger(value, year)
 
 
-def _without_surrogates(value: dict[str, Any]) -> dict[str, Any]:
+def _without_surrogates(opened: Unwrapped) -> Unwrapped:
     """Half a character is legal in JSON and nowhere else."""
-    return {
-        name: each.encode("utf-8", errors="replace").decode() if isinstance(each, str) else each
-        for name, each in value.items()
-    }
+    texts = ("text", "stream", "program", "level", "cursor")
+    return replace(
+        opened,
+        **{name: getattr(opened, name).encode("utf-8", "replace").decode() for name in texts},
+    )
 
 
 def _from_journal(value: dict[str, Any]) -> Unwrapped:
     program = value.get("SYSLOG_IDENTIFIER") or value.get("_COMM") or ""
     stamp = value.get("__REALTIME_TIMESTAMP")
-    is_time = isinstance(stamp, str) and stamp.isdecimal() and len(stamp) <= 18
+    is_time = isinstance(stamp, str) and stamp.isdecimal() and len(stamp) <= 16
     at_s = int(str(stamp)) / 1e6 if is_time else None
     text = _journal_text(value.get("MESSAGE"))
     stream = f"{program}[{value.get('_PID', '')}]"
@@ -131,11 +137,22 @@ def _journal_text(message: Any) -> str:
     """A message that is no clean text is an array of bytes; a repeated field one of texts."""
     if isinstance(message, str):
         return message
-    if isinstance(message, list):
-        if message and all(type(each) is int and 0 <= each <= 255 for each in message):
-            return bytes(message).decode("utf-8", errors="replace")
-        return "\n".join(_journal_text(each) for each in message)
-    return ""
+    if not isinstance(message, list):
+        return ""
+    if _are_bytes(message):
+        return bytes(message).decode("utf-8", errors="replace")
+    return "\n".join(_text_or_bytes(each) for each in message)
+
+
+def _text_or_bytes(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return bytes(value).decode("utf-8", errors="replace") if _are_bytes(value) else ""
+
+
+def _are_bytes(value: Any) -> bool:
+    is_list = isinstance(value, list) and bool(value)
+    return is_list and all(type(each) is int and 0 <= each <= 255 for each in value)
 
 
 def _from_docker(value: dict[str, Any], year: int) -> Unwrapped:
@@ -154,8 +171,8 @@ def _from_logger(value: dict[str, Any], year: int) -> Unwrapped | None:
     at_s: float | None = None
     if isinstance(stamp, str):
         at_s = seconds_of(stamp, year=year)
-    elif isinstance(stamp, int | float) and not isinstance(stamp, bool):
-        at_s = float(stamp) / (1e3 if stamp > 1e11 else 1.0)
+    elif type(stamp) in (int, float) and 0 < stamp < _LAST_MS:  # false for NaN
+        at_s = stamp / 1e3 if stamp > _FIRST_MS else float(stamp)
     process = _first(value, _PROCESS_KEYS)
     return Unwrapped(
         _plain(message),

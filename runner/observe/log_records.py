@@ -16,6 +16,7 @@ MAX_LINE_BYTES = 1024 * 1024
 MAX_RECORD_LINES = 500
 MAX_OPEN_RECORDS = 32
 _MAX_CURSORS = 10_000
+_MAX_STREAMS = 1_000
 _MAX_JOINED_CHARACTERS = 4 * 1024 * 1024
 _TRACEBACK = "Traceback (most recent call last):"
 _MOST_OF_A_YEAR_S = 300 * DAY_S
@@ -166,6 +167,9 @@ class LogNormalizer:
         size = sum(len(part.text) for part in parts) + len(outer.text)
         if outer.is_partial and size < _MAX_JOINED_CHARACTERS:
             self._partial[outer.stream] = [*parts, outer]
+            if len(self._partial) > MAX_OPEN_RECORDS:
+                oldest = self._partial.pop(next(iter(self._partial)))
+                yield from self._take(self._joined(oldest), len(oldest), self._number)
             return
         joined = self._joined([*parts, outer])
         yield from self._take(joined, len(parts) + 1, self._number - len(parts), is_cut)
@@ -229,6 +233,8 @@ class LogNormalizer:
             opened.is_in_traceback = _TRACEBACK in part.text
             self._open[key] = opened
         self._latest[outer.stream] = key
+        if len(self._latest) > _MAX_STREAMS:
+            del self._latest[next(iter(self._latest))]
         while len(self._open) > MAX_OPEN_RECORDS:
             yield _closed(self._open.pop(next(iter(self._open))))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.observe.log_records import MAX_LINE_BYTES, LogNormalizer, RecordList
+from runner.observe.log_records import MAX_LINE_BYTES, MAX_OPEN_RECORDS, LogNormalizer, RecordList
 from tests.runner.observe.catalogue import records
 
 HEALTH = "Health check failed. Server couldn't get a response"
@@ -200,3 +200,43 @@ def test_deeply_nested_json_is_a_line_like_any_other() -> None:
     (record,) = records("[" * 100_000 + "]" * 100_000)
 
     assert record.physical_lines == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"message": "boom", "timestamp": 1' + "0" * 400 + "}",
+        '{"message": "boom", "timestamp": NaN}',
+        '{"message": "boom", "timestamp": 1e999}',
+        '{"message": "boom", "timestamp": -5}',
+        '{"message": "boom", "timestamp": true}',
+        '{"MESSAGE": "boom", "__REALTIME_TIMESTAMP": "999999999999999999"}',
+        "9999-99-99T99:99:99.9+99:99 stderr F boom",
+    ],
+)
+def test_a_time_that_is_none_is_left_out_and_the_line_is_read(line: str) -> None:
+    (record,) = records(line)
+
+    assert (record.text, record.at_s, record.own_s) == ("boom", None, None)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ['"cut \\ud83d"', '["cut \\ud83d"]', "[" * 900 + '"deep"' + "]" * 900, '[[98, 111], "om", 7]'],
+)
+def test_whatever_stands_in_the_message_of_a_journal_can_be_stored(message: str) -> None:
+    found = records('{"MESSAGE": ' + message + ', "_PID": "\\udc80"}')
+
+    assert found
+    assert all((each.text + each.source).encode("utf-8") is not None for each in found)
+
+
+def test_lines_without_an_end_of_ever_more_writers_take_bounded_memory() -> None:
+    normalizer = LogNormalizer(year=2026)
+    begun = (f'{{"log": "begun", "stream": "{number}"}}\n'.encode() for number in range(2_000))
+
+    before_the_end = [record for line in begun for record in normalizer.feed(line)]
+    at_the_end = normalizer.close()
+
+    assert len(at_the_end) <= 2 * MAX_OPEN_RECORDS
+    assert sum(each.physical_lines for each in (*before_the_end, *at_the_end)) == 2_000
