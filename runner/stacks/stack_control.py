@@ -5,6 +5,7 @@ business.
 """
 
 import contextlib
+import itertools
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ LEVEL_COMMAND_DEADLINE_S = 900.0
 class StackControl:
     """One stack in the hands of one campaign. Its methods wait for commands: call them in threads.
 
-    Logs of processes go to `log_folder/label-service.log`.
+    Logs of processes go to `log_folder/label-service.log`, or beside one of that name.
     """
 
     stack: Stack
@@ -54,7 +55,7 @@ class StackControl:
     def logs(self) -> tuple[Path, ...]:
         """All that were kept of services of this stack, by whichever campaign."""
         names = [name for name, own in self.stack.services.items() if own.controller.is_ours]
-        found = [path for name in names for path in self.log_folder.glob(f"*-{name}.log")]
+        found = [path for name in names for path in self.log_folder.glob(f"*-{name}*.log")]
         return tuple(sorted(found))
 
     def restore_steps(self) -> tuple[RestoreStep, ...]:
@@ -121,9 +122,10 @@ class StackControl:
             for launch in new:
                 if launch.is_controlled:
                     self._note_gpus(launch)
-                    log_path = self.log_folder / f"{label}-{launch.name}.log"
                     held[launch.name] = hold_service(
-                        launch, machine=self.machine, log_path=log_path
+                        launch,
+                        machine=self.machine,
+                        log_path=new_log(self.log_folder, f"{label}-{launch.name}"),
                     )
         except StackError:
             for service in held.values():
@@ -212,6 +214,12 @@ class StackControl:
     def _any_ports(self) -> Mapping[str, int]:
         needing = services_that_need_a_port(self.stack)
         return dict(zip(needing, free_ports(len(needing)), strict=True))
+
+
+def new_log(folder: Path, name: str) -> Path:
+    """A file that is not there yet: what another store's run wrote must not prove an arm of ours."""
+    names = itertools.chain([name], (f"{name}~{number}" for number in itertools.count(2)))
+    return next(path for each in names if not (path := folder / f"{each}.log").exists())
 
 
 def release_services(running: RunningStack) -> None:

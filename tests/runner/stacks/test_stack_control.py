@@ -9,7 +9,7 @@ from runner.campaign.campaign import RestartPolicy
 from runner.control.machine import Completed
 from runner.errors import StackControlError
 from runner.stacks.running_stack import RunningStack
-from runner.stacks.stack_control import StackControl, release_services
+from runner.stacks.stack_control import StackControl, new_log, release_services
 from tests.runner.campaign.files import stack
 
 TEXT = """\
@@ -177,6 +177,14 @@ def test_gpus_that_no_service_of_ours_may_use_are_not_waited_for() -> None:
     made.stop(entered(made))
 
     assert units.gpus == ["0, 150\n1, 70000\n"]
+
+
+def test_a_log_that_another_store_left_is_neither_read_nor_written(tmp_path: Path) -> None:
+    for name in ("r-1-server.log", "r-1-server~2.log"):
+        (tmp_path / name).write_text("index key pool: bf16", "utf-8")
+
+    assert new_log(tmp_path, "r-1-server") == tmp_path / "r-1-server~3.log"
+    assert new_log(tmp_path, "r-2-server") == tmp_path / "r-2-server.log"
 
 
 def test_the_way_back_is_noted_for_every_unit() -> None:
