@@ -165,8 +165,11 @@ class _RunLife:
             clears_storage=True,
         )
         if refusal is not None:
+            if not refusal.is_busy:
+                raise RunInvalidError(refusal.sentence)
             await off_loop(flag_run, setting.store, self._run.run_id, RunFlag.FLUSH_REFUSED)
-            raise RunInvalidError(f"{refusal}; with no client this is a sign of stuck requests")
+            said = f"{refusal.sentence}; with no client this is a sign of stuck requests"
+            raise RunInvalidError(said)
         flood = setting.campaign.workload.evict_flood
         if flood is not None:
             self._flooded = await evict_prefixes(self._run, setting, running, flood)
@@ -245,7 +248,7 @@ class _RunLife:
             deadline_s=self._setting.patience.drain_s,
         )
         if refusal is not None:
-            self._setting.progress.note(refusal)
+            self._setting.progress.note(refusal.sentence)
         return refusal is not None
 
     def _ending(self, driven: _Driven) -> tuple[RunState, str | None]:

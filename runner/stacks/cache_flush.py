@@ -3,6 +3,7 @@
 import asyncio
 import json
 from http import HTTPStatus
+from typing import NamedTuple
 
 import httpx
 
@@ -12,6 +13,22 @@ from runner.stacks.running_stack import RunningStack
 
 _ANSWER_DEADLINE_S = 5.0
 _RETRY_S = 0.2
+_NO_SUCH_PAGE = frozenset(
+    {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
+)
+_NO_RIGHT = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+
+class FlushRefusal(NamedTuple):
+    """`is_busy`: the server would, were it idle; else the stack file asks for what it cannot do."""
+
+    sentence: str
+    is_busy: bool
+
+
+class _Answer(NamedTuple):
+    said: str
+    status: int | None = None
 
 
 async def flush_caches(
@@ -21,8 +38,8 @@ async def flush_caches(
     clock: Clock,
     deadline_s: float,
     clears_storage: bool = False,
-) -> str | None:
-    """None once every service that can flush has accepted; else the last refusal in one sentence.
+) -> FlushRefusal | None:
+    """None once every service that can flush has accepted; else the last refusal.
 
     With `clears_storage` the storage behind the host cache (L3) is emptied too, where there is one:
     what one arm wrote there another would else read.
@@ -33,24 +50,41 @@ async def flush_caches(
     ends_s = clock.monotonic_s() + deadline_s
     for launch in running.launches:
         definition = launch.definition
-        asked = {"flush its cache": launch.url_of(definition.flush_cache)}
+        asked = {"flush_cache": launch.url_of(definition.flush_cache)}
         if clears_storage:
-            asked["clear its storage"] = launch.url_of(definition.clear_storage)
-        for what, url in asked.items():
+            asked["clear_storage"] = launch.url_of(definition.clear_storage)
+        for key, url in asked.items():
             while url is not None and (refusal := await _refusal(url, http)) is not None:
+                what = f"{launch.name} refused to {_WORDS[key]}"
+                advice = _advice(refusal.status, key)
+                if advice is not None:
+                    return FlushRefusal(f"{what}: {url} answered {refusal.status}; {advice}", False)
                 if clock.monotonic_s() >= ends_s:
-                    return f"{launch.name} refused to {what} for {deadline_s:g} s: {refusal}"
+                    return FlushRefusal(f"{what} for {deadline_s:g} s: {refusal.said}", True)
                 await asyncio.sleep(_RETRY_S)
     return None
 
 
-async def _refusal(url: str, http: httpx.AsyncClient) -> str | None:
+_WORDS = {"flush_cache": "flush its cache", "clear_storage": "clear its storage"}
+
+
+def _advice(status: int | None, key: str) -> str | None:
+    """What to do where waiting is of no use."""
+    if status in _NO_SUCH_PAGE:
+        of_vllm = " (vLLM has it only with VLLM_SERVER_DEV_MODE=1)" if key == "flush_cache" else ""
+        return f"correct {key} in the stack file{of_vllm}"
+    if status in _NO_RIGHT:
+        return "name the variable with the key that may do it: admin_key_env in the stack file"
+    return None
+
+
+async def _refusal(url: str, http: httpx.AsyncClient) -> _Answer | None:
     try:
         answer = await fetch_page(http, url, deadline_s=_ANSWER_DEADLINE_S, method="POST")
     except NO_PAGE as error:
-        return said_by(error, deadline_s=_ANSWER_DEADLINE_S)
+        return _Answer(said_by(error, deadline_s=_ANSWER_DEADLINE_S))
     if answer.status != HTTPStatus.OK or _says_no(answer.content):
-        return answer.text.strip()[:200] or f"status {answer.status}"
+        return _Answer(answer.text.strip()[:200] or f"status {answer.status}", answer.status)
     return None
 
 

@@ -217,7 +217,7 @@ class StackControl:
 
 
 def new_log(folder: Path, name: str) -> Path:
-    """A file that is not there yet: what another store's run wrote must not prove an arm of ours."""
+    """A file that is not there yet: what another store left must not prove an arm of ours."""
     names = itertools.chain([name], (f"{name}~{number}" for number in itertools.count(2)))
     return next(path for each in names if not (path := folder / f"{each}.log").exists())
 

@@ -24,7 +24,7 @@ RUNNING = RunningStack(
 )
 
 
-async def flushed(answers: list[httpx.Response], *, clears_storage: bool = False) -> str | None:
+async def flushed(answers: list[httpx.Response], *, clears_storage: bool = False) -> str:
     """What the flush says of a server that gives these answers, the last one for good."""
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -38,7 +38,7 @@ async def flushed(answers: list[httpx.Response], *, clears_storage: bool = False
         said = await flush_caches(
             RUNNING, http=http, clock=SystemClock(), deadline_s=0.0, clears_storage=clears_storage
         )
-    return said or ", ".join(asked)
+    return ", ".join(asked) if said is None else said.sentence
 
 
 @pytest.mark.parametrize("text", ["Cache flushed.", '{"success": true}', ""])
@@ -51,11 +51,31 @@ async def test_an_accepted_flush_is_one_request(text: str) -> None:
     [
         (httpx.Response(400, text="requests are pending"), "requests are pending"),
         (httpx.Response(200, text='{"success": false}'), '{"success": false}'),
-        (httpx.Response(404), "status 404"),
+        (httpx.Response(503), "status 503"),
     ],
 )
 async def test_a_refusal_is_told_as_the_server_told_it(refused: httpx.Response, told: str) -> None:
     assert await flushed([refused]) == f"server refused to flush its cache for 0 s: {told}"
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (404, "correct flush_cache in the stack file (vLLM has it only with"),
+        (405, "correct flush_cache in the stack file"),
+        (401, "admin_key_env in the stack file"),
+        (403, "admin_key_env in the stack file"),
+    ],
+)
+async def test_what_no_waiting_mends_is_told_at_once_with_what_to_do(
+    status: int, advice: str
+) -> None:
+    said = await flushed([httpx.Response(status, text="no")])
+
+    assert said.startswith(
+        f"server refused to flush its cache: http://server:1/flush_cache answered {status}; "
+    )
+    assert advice in said
 
 
 async def test_the_storage_behind_the_host_cache_is_emptied_between_arms() -> None:
@@ -64,6 +84,6 @@ async def test_the_storage_behind_the_host_cache_is_emptied_between_arms() -> No
     assert await flushed([accepted], clears_storage=True) == (
         "/flush_cache, /hicache/storage-backend/clear"
     )
-    assert await flushed([accepted, httpx.Response(401, text="no")], clears_storage=True) == (
+    assert await flushed([accepted, httpx.Response(400, text="no")], clears_storage=True) == (
         "server refused to clear its storage for 0 s: no"
     )
