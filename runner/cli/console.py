@@ -1,4 +1,7 @@
-"""Where a command speaks: results on standard output, everything else on standard error."""
+"""Where a command speaks: results on standard output, everything else on standard error.
+
+What servers and logs say is repeated here: no control character of theirs reaches a terminal.
+"""
 
 import errno
 import json
@@ -9,7 +12,10 @@ from enum import IntEnum
 from io import TextIOBase
 from typing import Any, TextIO, cast
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+from rich.segment import Segment
+
+from runner.report.visible_text import visible, visible_json
 
 
 class ExitStatus(IntEnum):
@@ -25,16 +31,17 @@ class ExitStatus(IntEnum):
 
 def say(text: str) -> None:
     """A line of the result."""
-    _write(sys.stdout, text)
+    _write(sys.stdout, visible(text))
 
 
 def tell(text: str) -> None:
     """A line about the work, which scripts do not read."""
-    _write(sys.stderr, text)
+    _write(sys.stderr, visible(text))
 
 
 def say_json(value: Mapping[str, Any]) -> None:
-    say(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False))
+    document = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False)
+    _write(sys.stdout, visible_json(document))
 
 
 # A reader that has gone, a terminal that was closed: nobody listens any more, and nothing is lost.
@@ -70,11 +77,34 @@ def _give_up(stream: TextIO, error: OSError) -> None:
 def result_console() -> Console:
     """For tables: styled on a terminal, plain and unwrapped elsewhere."""
     is_terminal = sys.stdout.isatty()
-    return Console(file=_lasting(sys.stdout), width=None if is_terminal else 160, highlight=False)
+    console = Console(
+        file=_lasting(sys.stdout), width=None if is_terminal else 160, highlight=False
+    )
+    console.push_render_hook(_OnlyVisible())
+    return console
 
 
 def progress_console() -> Console:
-    return Console(file=_lasting(sys.stderr), highlight=False)
+    console = Console(file=_lasting(sys.stderr), highlight=False)
+    console.push_render_hook(_OnlyVisible())
+    return console
+
+
+class _OnlyVisible(RenderHook):
+    """Names the control characters in the texts of what is drawn; the styles are ours."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Visible(each) for each in renderables]
+
+
+class _Visible:
+    def __init__(self, drawn: ConsoleRenderable) -> None:
+        self._drawn = drawn
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._drawn, options):
+            shown = segment.text if segment.control else visible(segment.text)
+            yield Segment(shown, segment.style, segment.control)
 
 
 class _LastingStream(TextIOBase):

@@ -4,6 +4,7 @@ It stands before every form that a report takes, so that none of them meets a ch
 format forbids.
 """
 
+import json
 import re
 
 # C0 and C1 controls but line feed and tab; DEL; soft hyphen; zero-width and bidirectional marks and
@@ -22,6 +23,11 @@ def visible(text: str) -> str:
     A carriage return ends a line, alone or before a line feed.
     """
     return _UNSEEN.sub(_code_point, _LINE_ENDS.sub("\n", text))
+
+
+def visible_json(document: str) -> str:
+    """A JSON document that says the same, with each unseen character of its texts escaped."""
+    return _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], document)
 
 
 def one_line(text: str) -> str:
