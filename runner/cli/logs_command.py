@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, cast
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from runner.cli.chosen_configs import open_configs
@@ -21,6 +22,7 @@ from runner.observe.log_reading import LogReading
 from runner.observe.log_scan import scan_log
 from runner.observe.log_times import seconds_of
 from runner.observe.own_ends import OwnEnds
+from runner.report.visible_text import one_line
 
 _COLUMNS = ("class", "event", "events", "lines", "requests", "where", "from", "to", "line")
 _PACKED = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\x00"}
@@ -102,7 +104,7 @@ def _say(reading: LogReading) -> None:
         for name in _COLUMNS:
             table.add_column(name, overflow="fold")
         for finding in reading.findings:
-            table.add_row(*_cells(finding))
+            table.add_row(*(escape(one_line(cell)) for cell in _cells(finding)))
         result_console().print(table)
         for finding in reading.findings:
             say(f"{finding.kind}: {finding.means}")

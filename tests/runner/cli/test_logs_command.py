@@ -83,3 +83,14 @@ def test_a_block_of_nul_bytes_in_a_log_that_was_cut_is_read_over(log: Path) -> N
 @pytest.mark.parametrize("arguments", [["absent.log"], ["-", "--ended", "r1=noon"]])
 def test_what_cannot_be_read_is_refused_with_a_sentence(arguments: list[str]) -> None:
     assert isinstance(_logs(*arguments).exception, UsageError)
+
+
+def test_a_log_that_holds_markup_and_control_characters_is_shown_as_text(log: Path) -> None:
+    hostile = "[/red] [bold]x[/bold] \x1b\x1b[31m\x9b2J"
+    log.write_text(f"[2026-08-22 09:15:02 TP0] Scheduler hit an exception: {hostile}\n", "utf-8")
+
+    result = _logs(str(log))
+
+    assert result.exit_code == 1
+    assert "[/red] [bold]x[/bold]" in result.stdout
+    assert not {"\x1b", "\x9b"} & set(result.stdout)
