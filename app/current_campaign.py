@@ -11,6 +11,7 @@ import streamlit as st
 from app import reads_cache
 from app.links import (
     ArmPlace,
+    ComparedId,
     ComparePlace,
     MatrixPlace,
     RunPlace,
@@ -18,6 +19,7 @@ from app.links import (
     VerdictsPlace,
     read_place,
 )
+from db.identifiers import IdKind
 
 _LAST = "campaign looked at last"
 
@@ -34,11 +36,23 @@ def named_campaign(parameters: Mapping[str, str]) -> int | None:
     if hypothesis is not None:
         return reads_cache.campaign_of_hypothesis(hypothesis)
     compared = read_place(ComparePlace, parameters).place
-    run = read_place(RunPlace, parameters).place.run or compared.b or compared.a
+    for side in (compared.b, compared.a):
+        if side is not None:
+            return campaign_of_side(side)
+    run = read_place(RunPlace, parameters).place.run
     if run is not None:
         return reads_cache.campaign_of_run(run)
     arm = read_place(ArmPlace, parameters).place.arm
     return None if arm is None else reads_cache.campaign_of_arm(arm)
+
+
+def campaign_of_side(side: ComparedId) -> int:
+    """Raises UnknownIdError."""
+    if side.kind is IdKind.ARM:
+        return reads_cache.campaign_of_arm(side.row)
+    if side.kind is IdKind.SESSION:
+        return reads_cache.campaign_of_session(side.row)
+    return reads_cache.campaign_of_run(side.row)
 
 
 def current_campaign(parameters: Mapping[str, str]) -> int | None:

@@ -1,4 +1,4 @@
-"""Whether two runs may be compared, and what a reader must know where they may not; pure."""
+"""Whether two sides may be compared, and what a reader must know where they may not; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,30 @@ from runner.evidence.wording import bears_rate
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs under its letter."""
+    """One of the two under its letter: a run, or the finished runs of an arm; counts pooled."""
 
     letter: str
-    run: RunCounts
+    runs: tuple[RunCounts, ...]
     counts: SessionCounts
+
+    @property
+    def wedge_requests(self) -> int:
+        return sum(run.wedge_requests for run in self.runs)
+
+    @property
+    def wedge_lines(self) -> int:
+        return sum(run.wedge_lines for run in self.runs)
+
+    @property
+    def peak_running(self) -> float | None:
+        known = (run.peak_running for run in self.runs if run.peak_running is not None)
+        return max(known, default=None)
+
+    @property
+    def wall_s(self) -> float | None:
+        """Of all its runs together."""
+        known = [run.wall_s for run in self.runs if run.wall_s is not None]
+        return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +51,42 @@ class Fairness:
 def judge_fairness(a: Side, b: Side, rows: Sequence[ConfigRow], *, same_campaign: bool) -> Fairness:
     sides = (a, b)
     problems = [problem for side in sides for problem in _problems(side)]
+    if {run.id for run in a.runs} == {run.id for run in b.runs}:
+        problems.append("A and B are the same run" + "s" * (len(a.runs) != 1))
+    declared = [row.name for row in rows if row.differs and row.kind == FACTOR]
+    notes = _notes(sides, rows, same_campaign=same_campaign)
+    return Fairness(problems, notes, declared)
+
+
+def _notes(
+    sides: tuple[Side, Side], rows: Sequence[ConfigRow], *, same_campaign: bool
+) -> list[str]:
     notes = [note for side in sides if (note := _flags(side))]
     if not same_campaign:
         notes.append("they belong to different campaigns, so the dialogues may differ")
-    if a.run.sessions_planned != b.run.sessions_planned:
-        notes.append(f"A planned {a.run.sessions_planned} sessions, B {b.run.sessions_planned}")
-    if a.run.block != b.run.block:
-        notes.append(f"they ran in different blocks ({a.run.block} and {b.run.block})")
-    if a.run.id == b.run.id:
-        problems.append("A and B are the same run")
+    planned = [sum(run.sessions_planned for run in side.runs) for side in sides]
+    if planned[0] != planned[1]:
+        notes.append(f"A planned {planned[0]} sessions, B {planned[1]}")
+    blocks = [sorted({run.block for run in side.runs}) for side in sides]
+    if blocks[0] != blocks[1]:
+        a_blocks, b_blocks = (_listed(numbers) for numbers in blocks)
+        notes.append(f"they ran in different blocks ({a_blocks} and {b_blocks})")
     said = sum(row.differs and row.kind == SAID for row in rows)
     if said:
         notes.append(f"the servers describe themselves differently in {counted_noun(said, 'fact')}")
-    declared = [row.name for row in rows if row.differs and row.kind == FACTOR]
-    return Fairness(problems, notes, declared)
+    return notes
 
 
 def _problems(side: Side) -> list[str]:
     counts = side.counts
-    found = []
-    if side.run.run_state is not RunState.DONE:
-        found.append(f"{side.letter} is {side.run.state}: its sessions stand outside all rates")
-    if counts.all == 0:
+    found = [
+        f"{side.letter} is {run.state}: its sessions stand outside all rates"
+        for run in side.runs
+        if run.run_state is not RunState.DONE
+    ]
+    if not side.runs:
+        found.append(f"{side.letter} has no finished run")
+    elif counts.all == 0:
         found.append(f"no session of {side.letter} has ended")
     elif counts.silent and not bears_rate(counts):
         found.append(f"{counts.silent} of {counts.all} sessions of {side.letter} gave no evidence")
@@ -61,5 +94,9 @@ def _problems(side: Side) -> list[str]:
 
 
 def _flags(side: Side) -> str:
-    words = flag_words(side.run.flags)
+    words = flag_words(sorted({str(flag) for run in side.runs for flag in run.flags}))
     return f"{side.letter}: {words}" if words else ""
+
+
+def _listed(blocks: Sequence[int]) -> str:
+    return ", ".join(map(str, blocks)) or "none"

@@ -7,7 +7,7 @@ that a page does not own are left alone, for the browser's Back brings foreign o
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from db.identifiers import IdKind, format_id, parse_id
@@ -62,6 +62,25 @@ def _words(kind: type[StrEnum]) -> dict[str, Callable[[Any], object]]:
     return {"read": kind, "write": str}
 
 
+class ComparedId(NamedTuple):
+    """One side of a comparison: an arm, a run or a session."""
+
+    kind: IdKind
+    row: int
+
+
+def _compared() -> dict[str, Callable[[Any], object]]:
+    def read(text: str) -> ComparedId:
+        for kind in (IdKind.ARM, IdKind.RUN, IdKind.SESSION):
+            row_id = parse_id(kind, text)
+            if row_id is not None:
+                return ComparedId(kind, row_id)
+        raise ValueError(text)
+
+    return {"read": read, "write": lambda side: format_id(*side)}
+
+
+_COMPARED = _compared()
 _CAMPAIGNS = _ids(IdKind.CAMPAIGN)
 _ARMS = _ids(IdKind.ARM)
 _RUNS = _ids(IdKind.RUN)
@@ -164,9 +183,14 @@ class SessionPlace:
 class ComparePlace:
     path: ClassVar[str] = "compare"
     campaign: int | None = field(default=None, metadata=_CAMPAIGNS)
-    a: int | None = field(default=None, metadata=_RUNS)
-    b: int | None = field(default=None, metadata=_RUNS)
+    a: ComparedId | None = field(default=None, metadata=_COMPARED)
+    b: ComparedId | None = field(default=None, metadata=_COMPARED)
     config: ConfigView = field(default=ConfigView.DIFFERENCES, metadata=_words(ConfigView))
+
+
+def comparison_of(kind: IdKind, a: int, b: int) -> ComparePlace:
+    """Two of a kind side by side."""
+    return ComparePlace(a=ComparedId(kind, a), b=ComparedId(kind, b))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,31 @@
-"""Two runs side by side: whether that is fair, what differs, counts, and paired sessions."""
+"""Two arms, runs or sessions side by side: whether that is fair, what differs, and from where."""
 
 from dataclasses import replace
 
 import streamlit as st
 
 from app import reads_cache
-from app.current_campaign import current_campaign
+from app.current_campaign import campaign_of_side, current_campaign
+from app.errors import UnknownIdError
 from app.fairness import judge_fairness
-from app.links import ComparePlace, read_place
+from app.links import ComparedId, ComparePlace, read_place
 from app.widgets.campaign_head import show_provenance
 from app.widgets.compare_evidence import (
+    show_block_by_block,
     show_counts,
     show_curves,
     show_log_patterns,
     show_pairs,
 )
 from app.widgets.compare_parts import (
-    Compared,
+    compared,
     default_pair,
     differences,
     pick_sides,
     show_configuration,
     show_fairness,
 )
+from app.widgets.compare_sessions import show_two_sessions
 from app.widgets.empty_pages import show_no_campaigns, show_no_runs
 from app.widgets.navigation import (
     Crumb,
@@ -31,6 +34,7 @@ from app.widgets.navigation import (
     complete_address,
     say_ignored,
 )
+from db.identifiers import IdKind
 
 parsed = read_place(ComparePlace, st.query_params.to_dict())
 place = parsed.place
@@ -43,18 +47,29 @@ breadcrumb(*campaign_crumbs(board.campaign), Crumb("Compare"))
 st.title("Compare", anchor=False)
 say_ignored(parsed.ignored)
 
-pair = default_pair(board)
-if (place.a is None or place.b is None) and pair is None:
-    show_no_runs("Two runs with ended sessions are needed; this campaign has fewer.")
-    st.stop()
-a_id = place.a or next(run.id for run in pair or () if run.id != place.b)
-b_id = place.b or next(run.id for run in reversed(pair or ()) if run.id != a_id)
-place = replace(place, a=a_id, b=b_id)
+if place.a is None or place.b is None:
+    named = place.a or place.b
+    if named is not None and named.kind is not IdKind.RUN:
+        raise UnknownIdError("The address names one side only; a comparison needs two of a kind.")
+    pair = [ComparedId(IdKind.RUN, run.id) for run in default_pair(board) or ()]
+    if not pair:
+        show_no_runs("Two runs with ended sessions are needed; this campaign has fewer.")
+        st.stop()
+    a_id = place.a or next(each for each in pair if each != place.b)
+    b_id = place.b or next(each for each in reversed(pair) if each != a_id)
+    place = replace(place, a=a_id, b=b_id)
+assert place.a is not None
+assert place.b is not None
+if place.a.kind is not place.b.kind:
+    raise UnknownIdError("A and B are not of one kind: compare two arms, two runs or two sessions.")
 complete_address(place)
-boards = [reads_cache.board(reads_cache.campaign_of_run(run_id)) for run_id in (a_id, b_id)]
-a = Compared("A", boards[0], boards[0].run(a_id))
-b = Compared("B", boards[1], boards[1].run(b_id))
+if place.a.kind is IdKind.SESSION:
+    show_two_sessions(place.a, place.b, place)
+    show_provenance(board)
+    st.stop()
 
+boards = [reads_cache.board(campaign_of_side(side)) for side in (place.a, place.b)]
+a, b = compared("A", place.a, boards[0]), compared("B", place.b, boards[1])
 pick_sides(a, b, place)
 rows = differences(a, b)
 same_campaign = boards[0].campaign.id == boards[1].campaign.id
@@ -62,12 +77,15 @@ show_fairness(judge_fairness(a.side, b.side, rows, same_campaign=same_campaign))
 
 left, right = st.columns([3, 2], gap="small")
 with left:
-    show_counts(a.side, b.side)
+    show_counts(a, b)
 with right:
     show_configuration(rows, place)
 left, right = st.columns([3, 2], gap="small")
 with left:
-    show_curves(a, b)
+    if place.a.kind is IdKind.ARM:
+        show_block_by_block(a, b)
+    else:
+        show_curves(a, b)
 with right:
     show_pairs(a, b)
     show_log_patterns(a, b)

@@ -11,7 +11,7 @@ from app.figures.block_bars import block_bars
 from app.figures.dose_line import dose_line
 from app.figures.latency_steps import WaitedLine, latency_steps
 from app.figures.outcome_bar import outcome_bar
-from app.links import ComparePlace, RunPlace, SessionPlace
+from app.links import RunPlace, SessionPlace, comparison_of
 from app.markdown_text import badge, plain
 from app.palette import palette_for
 from app.records import Board
@@ -160,5 +160,5 @@ def show_again(board: Board, cell: CellReading, baseline: CellReading | None) ->
             f"Order seed {board.campaign.order_seed}."
         )
         if baseline is not None and baseline.done and cell.done and baseline.arm != cell.arm:
-            pair = ComparePlace(a=baseline.done[0].id, b=cell.done[0].id)
+            pair = comparison_of(IdKind.ARM, baseline.arm.id, cell.arm.id)
             link_to(pair, "Compare with the baseline", icon=":material/compare_arrows:")

@@ -7,7 +7,7 @@ import streamlit as st
 from app import reads_cache
 from app.cell_reading import CellReading, counts_of
 from app.figures.outcome_bar import outcome_bar
-from app.links import ArmPlace, ComparePlace, MatrixPlace, RunPlace, SessionPlace
+from app.links import ArmPlace, MatrixPlace, RunPlace, SessionPlace, comparison_of
 from app.markdown_text import badge, plain
 from app.palette import palette_for
 from app.records import Board
@@ -172,8 +172,7 @@ def _show_next(
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         link_to(ArmPlace(arm=reading.arm.id), "Open the arm", icon=":material/stacks:")
         if baseline is not None and baseline.done and reading.done and baseline != reading:
-            a, b = _pair(baseline, reading)
-            pair = ComparePlace(a=a.id, b=b.id)
+            pair = comparison_of(IdKind.ARM, baseline.arm.id, reading.arm.id)
             link_to(pair, "Compare with the baseline", icon=":material/compare_arrows:")
         if picked is None and reading.done:
             st.button(
@@ -200,8 +199,7 @@ def _show_picked(reading: CellReading, picked: CellReading, place: MatrixPlace) 
             st.caption("Click the cell to compare it with, or open it in the table.")
         elif picked.done and reading.done:
             st.markdown(f"**B** {plain(reading.arm.name)}")
-            a, b = _pair(picked, reading)
-            pair = ComparePlace(a=a.id, b=b.id)
+            pair = comparison_of(IdKind.ARM, picked.arm.id, reading.arm.id)
             link_to(pair, "**Compare A with B**", icon=":material/compare_arrows:")
         else:
             st.caption("Both cells need a finished run to be compared.")
@@ -212,12 +210,3 @@ def _show_picked(reading: CellReading, picked: CellReading, place: MatrixPlace) 
             on_click=stay_at,
             args=(replace(place, pick=None),),
         )
-
-
-def _pair(baseline: CellReading, reading: CellReading) -> tuple[RunCounts, RunCounts]:
-    """Runs of the same block where there are two, else the first of each."""
-    for run in reading.done:
-        for base in baseline.done:
-            if base.block == run.block:
-                return base, run
-    return baseline.done[0], reading.done[0]

@@ -1,21 +1,25 @@
-"""What two runs showed, side by side: counts with their intervals, curves, paired sessions."""
+"""What two arms or runs showed, side by side: rates, difference, curves, paired sessions."""
 
 import pandas as pd
 import streamlit as st
 
 from app import reads_cache
-from app.fairness import Side
+from app.cell_reading import counts_of
 from app.figures.rate_pairs import RatePoint, RateRow, rate_pairs
 from app.figures.timeline import run_timeline
-from app.links import LogsPlace, RunPlace, SessionPlace, address_of
+from app.links import LogsPlace, RunPlace, SessionPlace, address_of, comparison_of
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
 from app.palette import Palette, palette_for
+from app.rate_difference import rate_difference
+from app.run_blocks import runs_by_block
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.compare_parts import Compared
 from app.widgets.navigation import link_to
 from app.widgets.run_clock_parts import end_marks, wedge_bands
 from app.wording import corrupt_words, counted_noun, outcome_word, state_badge
+from db.identifiers import IdKind, format_id
+from db.reads.runs import RunCounts
 from runner.difference.log_patterns import pattern_rows
 from runner.difference.pairing import both_gave_evidence, crosstab, flips, with_classes
 from runner.evidence.counts import SessionCounts
@@ -23,27 +27,27 @@ from runner.evidence.rates import Rate
 from runner.evidence.wording import fraction_text, interval_text, percent_text
 
 _SHOWN_FLIPS = 100
+_SHOWN_BLOCKS = 12
 
 
-def show_counts(a: Side, b: Side) -> None:
+def show_counts(a: Compared, b: Compared) -> None:
     palette = palette_for(st.context.theme.type)
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown("##### Counts and rates")
         st.plotly_chart(
-            rate_pairs(_rate_rows(a.counts, b.counts, palette), palette),
+            rate_pairs(_rate_rows(a.side.counts, b.side.counts, palette), palette),
             config={"displayModeBar": False},
             alt="Corrupt, silent and clean sessions of A and B with their intervals",
         )
-        st.caption(
-            "95 % Wilson intervals; silent sessions widen the first row both ways. Sessions of one "
-            "run are not independent, so no difference is claimed here: verdicts do that."
-        )
+        _show_difference(a, b)
+        sides = (a.side, b.side)
         rows = [
-            ("Wedge requests", *(f"{side.run.wedge_requests:,}" for side in (a, b))),
-            ("Wedge lines", *(f"{side.run.wedge_lines:,}" for side in (a, b))),
-            ("Harness errors", *(str(side.counts.harness_errors) for side in (a, b))),
-            ("Peak running", *(_number(side.run.peak_running) for side in (a, b))),
-            ("Wall time, s", *(_number(side.run.wall_s) for side in (a, b))),
+            ("Runs", *(str(len(side.runs)) for side in sides)),
+            ("Wedge requests", *(f"{side.wedge_requests:,}" for side in sides)),
+            ("Wedge lines", *(f"{side.wedge_lines:,}" for side in sides)),
+            ("Harness errors", *(str(side.counts.harness_errors) for side in sides)),
+            ("Peak running", *(_number(side.peak_running) for side in sides)),
+            ("Wall time, s", *(_number(side.wall_s) for side in sides)),
         ]
         table = pd.DataFrame(rows, columns=["", "A", "B"])
         st.table(table, border="horizontal", hide_index=True)
@@ -51,9 +55,7 @@ def show_counts(a: Side, b: Side) -> None:
 
 def show_log_patterns(a: Compared, b: Compared) -> None:
     """Which kinds of log event one side has more of; both logs are one click away."""
-    rows = pattern_rows(
-        reads_cache.log_event_counts(a.run.id), reads_cache.log_event_counts(b.run.id)
-    )
+    rows = pattern_rows(*(_log_counts(side) for side in (a, b)))
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Log events that differ")
         if not rows:
@@ -62,27 +64,28 @@ def show_log_patterns(a: Compared, b: Compared) -> None:
             st.dataframe(pd.DataFrame(rows), hide_index=True, row_height=28, alt="Log events")
         with st.container(horizontal=True, gap="small"):
             for side in (a, b):
-                place = LogsPlace(run=side.run.id)
-                link_to(place, f"Log of {side.letter}", icon=":material/subject:")
+                for run in side.runs[:1]:
+                    label = f"Log of {side.letter}, {format_id(IdKind.RUN, run.id)}"
+                    link_to(LogsPlace(run=run.id), label, icon=":material/subject:")
 
 
 def show_curves(a: Compared, b: Compared) -> None:
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Requests in flight, aligned at the first request")
-        longest = max(side.run.wall_s or 0 for side in (a, b)) or None
+        longest = max(side.side.wall_s or 0 for side in (a, b)) or None
         for side in (a, b):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-                link_to(RunPlace(run=side.run.id), f"**{side.letter}** {plain(side.name)}")
-                st.markdown(state_badge(side.run.run_state), width="content")
+                link_to(side.place, f"**{side.letter}** {plain(side.name)}")
+                st.markdown(state_badge(side.runs[0].run_state), width="content")
             _show_curve(side, longest)
 
 
 def show_pairs(a: Compared, b: Compared) -> None:
-    pairs = reads_cache.paired_outcomes(a.run.id, b.run.id)
+    pairs = _pairs(a, b)
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Paired sessions: same dialogue in A and B")
         if pairs.empty:
-            st.caption("The two runs have no dialogue in common.")
+            st.caption("The two have no dialogue in common.")
             return
         classed = with_classes(pairs, a.board.campaign.corrupt_outcomes)
         st.table(crosstab(classed), border="horizontal", hide_index=True)
@@ -94,6 +97,81 @@ def show_pairs(a: Compared, b: Compared) -> None:
             f"{to_corrupt} went clean → corrupt, {len(changed) - to_corrupt} corrupt → clean."
         )
         _show_flips(flips(classed))
+
+
+def show_block_by_block(a: Compared, b: Compared) -> None:
+    """Each run with the run of the other arm in its block, which led through the same dialogues."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### Block by block")
+        rows = [_block_row(a, b, *pair) for pair in runs_by_block(a.runs, b.runs)]
+        if not rows:
+            st.caption("Neither has a finished run.")
+            return
+        st.table(pd.DataFrame(rows[-_SHOWN_BLOCKS:]), border="horizontal", hide_index=True)
+        if len(rows) > _SHOWN_BLOCKS:
+            st.caption(f"The last {_SHOWN_BLOCKS} of {counted_noun(len(rows), 'block')}.")
+
+
+def _block_row(
+    a: Compared, b: Compared, first: RunCounts | None, second: RunCounts | None
+) -> dict[str, str]:
+    block = next(run.block for run in (first, second) if run is not None)
+    both = ""
+    if first is not None and second is not None:
+        address = address_of(comparison_of(IdKind.RUN, first.id, second.id))
+        both = f"[side by side]({address})"
+    return {
+        "block": str(block),
+        "A": _run_cell(a, first),
+        "B": _run_cell(b, second),
+        "both": both,
+    }
+
+
+def _run_cell(side: Compared, run: RunCounts | None) -> str:
+    if run is None:
+        return ":gray[no finished run]"
+    words = corrupt_words(counts_of(run, side.board.campaign.corrupt_outcomes))
+    name = format_id(IdKind.RUN, run.id)
+    return f"[{name}]({address_of(RunPlace(run=run.id))}) **{words.fraction}** {words.rate}"
+
+
+def _pairs(a: Compared, b: Compared) -> pd.DataFrame:
+    """The dialogues that both played, run by run within a block; of many blocks the last ones."""
+    pairs = runs_by_block(a.runs, b.runs)
+    if len(a.runs) == len(b.runs) == 1:
+        pairs = [(a.runs[0], b.runs[0])]
+    frames = [
+        reads_cache.paired_outcomes(first.id, second.id)
+        for first, second in pairs[-_SHOWN_BLOCKS:]
+        if first is not None and second is not None
+    ]
+    frames = [frame for frame in frames if not frame.empty]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _log_counts(side: Compared) -> pd.DataFrame:
+    """Of the last runs together."""
+    counts = [reads_cache.log_event_counts(run.id) for run in side.runs[-_SHOWN_BLOCKS:]]
+    if not counts:
+        return pd.DataFrame(columns=["kind", "event_class", "lines", "requests"])
+    together = pd.concat(counts).groupby(["kind", "event_class"], as_index=False)
+    return together[["lines", "requests"]].sum()
+
+
+def _show_difference(a: Compared, b: Compared) -> None:
+    a_counts, b_counts = (
+        [counts_of(run, side.board.campaign.corrupt_outcomes) for run in side.runs]
+        for side in (a, b)
+    )
+    difference = rate_difference(a_counts, b_counts)
+    if difference is not None:
+        st.markdown(f"Corrupt, B minus A: **{difference.words}**")
+    st.caption(
+        "95 % intervals: Wilson's in the picture; that of the difference allows for sessions of "
+        "one run that resemble each other, and for the silent ones both ways. Whoever picks two "
+        "sides has seen them: what follows is for verdicts to say."
+    )
 
 
 def _rate_rows(a: SessionCounts, b: SessionCounts, palette: Palette) -> list[RateRow]:
@@ -131,7 +209,7 @@ def _number(value: float | None) -> str:
 
 
 def _show_curve(side: Compared, longest_s: float | None) -> None:
-    run = side.run
+    run = side.runs[0]
     spans = reads_cache.session_spans(run.id)
     origin_us = run_origin_us(run, spans)
     samples = reads_cache.metric_samples(run.id, list(REQUEST_GAUGES))
@@ -171,14 +249,19 @@ def _show_flips(changed: pd.DataFrame) -> None:
             "A": [outcome_word(word) for word in shown["a_outcome"]],
             "B session": [address_of(SessionPlace(session=int(row))) for row in shown["b_id"]],
             "B": [outcome_word(word) for word in shown["b_outcome"]],
+            "both": [
+                address_of(comparison_of(IdKind.SESSION, int(a_id), int(b_id)))
+                for a_id, b_id in zip(shown["a_id"], shown["b_id"], strict=True)
+            ],
         }
     )
     link = st.column_config.LinkColumn(display_text=r"session=(s-\d+)", help="Opens in a new tab")
+    both = st.column_config.LinkColumn(display_text="where they part", help="Opens in a new tab")
     st.dataframe(
         rows,
         hide_index=True,
         row_height=28,
-        column_config={"A session": link, "B session": link},
+        column_config={"A session": link, "B session": link, "both": both},
         alt="Dialogues whose class changed between A and B",
     )
     if len(changed) > len(shown):

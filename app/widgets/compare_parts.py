@@ -1,4 +1,4 @@
-"""Parts of the page that lays two runs side by side: choice, fairness, counts, pairs."""
+"""Parts of the page that lays two arms or runs side by side: choice, fairness, configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,43 +7,64 @@ import pandas as pd
 import streamlit as st
 
 from app import reads_cache
-from app.cell_reading import counts_of
+from app.cell_reading import pooled_counts
 from app.fairness import Fairness, Side
-from app.links import ComparePlace, ConfigView
+from app.links import ArmPlace, ComparedId, ComparePlace, ConfigView, Place, RunPlace
 from app.markdown_text import plain
 from app.records import Board
 from app.widgets.navigation import stay_at
 from db.identifiers import IdKind, format_id
+from db.reads.campaigns import ArmFacts
 from db.reads.runs import RunCounts
 from db.vocabulary import RunState
 from runner.difference.configuration import ConfigRow, ConfigSide, config_rows
 
-_SHOWN_FLIPS = 100
-
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One run with the campaign it belongs to."""
+    """A run, or an arm with its finished runs, and the campaign it belongs to."""
 
     letter: str
+    id: ComparedId
     board: Board
-    run: RunCounts
+    arm: ArmFacts
+    runs: tuple[RunCounts, ...]
 
     @property
     def side(self) -> Side:
-        counts = counts_of(self.run, self.board.campaign.corrupt_outcomes)
-        return Side(self.letter, self.run, counts)
+        counts = pooled_counts(self.runs, self.board.campaign.corrupt_outcomes)
+        return Side(self.letter, self.runs, counts)
 
     @property
     def config(self) -> ConfigSide:
-        record = reads_cache.run_record(self.run)
-        arm = self.board.arm(self.run.arm_id)
-        return ConfigSide(arm, record.launch, record.fingerprints)
+        """Of an arm, that of its first finished run."""
+        if not self.runs:
+            return ConfigSide(self.arm, None, ())
+        record = reads_cache.run_record(self.runs[0])
+        return ConfigSide(self.arm, record.launch, record.fingerprints)
 
     @property
     def name(self) -> str:
-        arm = self.board.arm(self.run.arm_id)
-        return f"{format_id(IdKind.RUN, self.run.id)} · {arm.name} · block {self.run.block}"
+        if self.id.kind is IdKind.ARM:
+            return f"{self.arm.name} · {len(self.runs)} finished"
+        run = self.runs[0]
+        return f"{format_id(IdKind.RUN, run.id)} · {self.arm.name} · block {run.block}"
+
+    @property
+    def place(self) -> Place:
+        return (
+            ArmPlace(arm=self.arm.id) if self.id.kind is IdKind.ARM else RunPlace(run=self.id.row)
+        )
+
+
+def compared(letter: str, side: ComparedId, board: Board) -> Compared:
+    """Raises UnknownIdError."""
+    if side.kind is IdKind.ARM:
+        done = (run for run in board.runs if run.run_state is RunState.DONE)
+        runs = tuple(run for run in done if run.arm_id == side.row)
+        return Compared(letter, side, board, board.arm(side.row), runs)
+    run = board.run(side.row)
+    return Compared(letter, side, board, board.arm(run.arm_id), (run,))
 
 
 def default_pair(board: Board) -> tuple[RunCounts, RunCounts] | None:
@@ -65,14 +86,18 @@ def default_pair(board: Board) -> tuple[RunCounts, RunCounts] | None:
 
 
 def pick_sides(a: Compared, b: Compared, place: ComparePlace) -> None:
-    left, right, swap = st.columns([5, 5, 2], gap="small", vertical_alignment="bottom")
+    left, right, swap = st.columns([5, 5, 3], gap="small", vertical_alignment="bottom")
     with left:
-        _pick("A", a, place)
+        _pick(a, place)
     with right:
-        _pick("B", b, place)
-    with swap:
-        swapped = replace(place, a=b.run.id, b=a.run.id)
+        _pick(b, place)
+    with swap, st.container(horizontal=True, gap="xsmall"):
+        swapped = replace(place, a=b.id, b=a.id)
         st.button("Swap", icon=":material/swap_horiz:", on_click=stay_at, args=(swapped,))
+        if a.id.kind is IdKind.RUN and a.arm.id != b.arm.id:
+            first, second = (ComparedId(IdKind.ARM, side.arm.id) for side in (a, b))
+            arms = replace(place, a=first, b=second)
+            st.button("All their runs", icon=":material/stacks:", on_click=stay_at, args=(arms,))
 
 
 def show_fairness(fairness: Fairness) -> None:
@@ -108,24 +133,35 @@ def differences(a: Compared, b: Compared) -> list[ConfigRow]:
     return config_rows(a.config, b.config)
 
 
-def _pick(letter: str, compared: Compared, place: ComparePlace) -> None:
-    runs = [run for run in compared.board.runs if run.n_ended or run.id == compared.run.id]
-    names = {run.id: Compared(letter, compared.board, run).name for run in runs}
-    key = f"{letter} {compared.run.id}"
+def _pick(side: Compared, place: ComparePlace) -> None:
+    names = _offered(side)
+    key = f"{side.letter} {format_id(*side.id)}"
 
     def remember() -> None:
-        picked = st.session_state[key]
-        chosen = {"a": picked} if letter == "A" else {"b": picked}
-        stay_at(replace(place, **chosen))
+        picked = ComparedId(side.id.kind, st.session_state[key])
+        is_first = side.letter == "A"
+        stay_at(replace(place, a=picked) if is_first else replace(place, b=picked))
 
     st.selectbox(
-        f"**{letter}**",
+        f"**{side.letter}**",
         list(names),
-        index=list(names).index(compared.run.id),
-        format_func=lambda run_id: names[run_id],
+        index=list(names).index(side.id.row),
+        format_func=lambda row_id: names[row_id],
         key=key,
         on_change=remember,
     )
+
+
+def _offered(side: Compared) -> dict[int, str]:
+    """What may stand on this side, by id: of the same kind and campaign."""
+    if side.id.kind is IdKind.ARM:
+        return {arm.id: arm.name for arm in side.board.arms}
+    arms = {arm.id: arm for arm in side.board.arms}
+    return {
+        run.id: f"{format_id(IdKind.RUN, run.id)} · {arms[run.arm_id].name} · block {run.block}"
+        for run in side.board.runs
+        if run.n_ended or run.id == side.id.row
+    }
 
 
 def _pick_config_view(place: ComparePlace) -> None:

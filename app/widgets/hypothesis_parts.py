@@ -9,7 +9,7 @@ import streamlit as st
 from app import reads_cache
 from app.cell_reading import CellReading
 from app.figures.outcome_bar import outcome_bar
-from app.links import ComparePlace, MatrixPlace, RunPlace
+from app.links import MatrixPlace, RunPlace, comparison_of
 from app.markdown_text import plain
 from app.palette import palette_for
 from app.records import Board
@@ -102,8 +102,8 @@ def show_runs_of(board: Board, arm: CellReading, versus: CellReading) -> None:
                     why = "" if run in cell.done else f" :small[{plain(run.reason or '')}]"
                     st.markdown(state_badge(run.run_state) + why, width="content")
         if arm.done and versus.done:
-            pair = ComparePlace(a=versus.done[0].id, b=arm.done[0].id)
-            link_to(pair, "Compare two of them", icon=":material/compare_arrows:")
+            pair = comparison_of(IdKind.ARM, versus.arm.id, arm.arm.id)
+            link_to(pair, "Compare the two arms", icon=":material/compare_arrows:")
 
 
 def show_history(facts: VerdictFacts) -> None:

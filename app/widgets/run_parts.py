@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.cell_reading import counts_of
-from app.links import ComparePlace, LogsPlace, RunPlace
+from app.links import LogsPlace, RunPlace, comparison_of
 from app.markdown_text import plain
 from app.records import Board
 from app.run_clock import elapsed_s
@@ -122,7 +122,7 @@ def _show_actions(board: Board, run: RunCounts) -> None:
     link_to(LogsPlace(run=run.id), "Logs", icon=":material/subject:")
     baseline = _baseline_run(board, run)
     if baseline is not None:
-        place = ComparePlace(a=baseline.id, b=run.id)
+        place = comparison_of(IdKind.RUN, baseline.id, run.id)
         link_to(place, "Compare with the baseline", icon=":material/compare_arrows:")
     if not run.run_state.is_active:
         return

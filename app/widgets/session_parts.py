@@ -7,7 +7,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.figures.timeline import session_timeline
-from app.links import SessionPlace, SessionsPlace, address_of
+from app.links import SessionPlace, SessionsPlace, address_of, comparison_of
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
 from app.palette import palette_for
@@ -129,16 +129,17 @@ def show_twins(session: SessionFacts, twins: Sequence[TwinFacts], *, concurrency
         if not others:
             st.caption("No other finished run at this concurrency has played it.")
         else:
-            st.table(_twin_rows(others[:24]), border="horizontal", hide_index=True)
+            st.table(_twin_rows(session, others[:24]), border="horizontal", hide_index=True)
 
 
-def _twin_rows(twins: Sequence[TwinFacts]) -> pd.DataFrame:
+def _twin_rows(session: SessionFacts, twins: Sequence[TwinFacts]) -> pd.DataFrame:
     """One row an arm, its sessions by block; each link opens beside this page."""
     rows: dict[str, list[str]] = {}
     for twin in twins:
         address = address_of(SessionPlace(session=twin.session_id))
-        link = f"[{format_id(IdKind.SESSION, twin.session_id)}]({address})"
-        rows.setdefault(twin.arm_name, []).append(f"{outcome_badge(twin.outcome)} {link}")
+        both = address_of(comparison_of(IdKind.SESSION, twin.session_id, session.id))
+        links = f"[{format_id(IdKind.SESSION, twin.session_id)}]({address}) ([compare]({both}))"
+        rows.setdefault(twin.arm_name, []).append(f"{outcome_badge(twin.outcome)} {links}")
     return pd.DataFrame(
         [{"arm": plain(arm), "what became of it": " ".join(links)} for arm, links in rows.items()]
     )

@@ -12,7 +12,7 @@ CLEAN = {Outcome.DONE: 80}
 def side(letter: str, counts: dict[Outcome, int], run_id: int = 0, **columns: object) -> Side:
     number = run_id or {"A": 1, "B": 2}[letter]
     run = run_counts(number, counts=counts, **columns)  # type: ignore[arg-type]
-    return Side(letter, run, counted(run.counts))
+    return Side(letter, (run,), counted(run.counts))
 
 
 def judged(a: Side, b: Side, rows: tuple[ConfigRow, ...] = ()) -> Fairness:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from app.links import (
     ArmPlace,
     CampaignsPlace,
+    ComparedId,
     ComparePlace,
     ConfigView,
     LogsPlace,
@@ -25,11 +26,14 @@ from app.links import (
     query_of,
     read_place,
 )
+from db.identifiers import IdKind
 
 IDS = st.none() | st.integers(min_value=1, max_value=10**15)
 NAMES = st.none() | st.text(min_size=1)
 SECONDS = st.none() | st.integers(-99_999, 99_999).map(lambda tenths: tenths / 10)
 FILTERS = st.text()
+COMPARED_KINDS = st.sampled_from([IdKind.ARM, IdKind.RUN, IdKind.SESSION])
+SIDES = st.none() | st.builds(ComparedId, COMPARED_KINDS, st.integers(1, 10**15))
 PLACES: st.SearchStrategy[Place] = st.one_of(
     st.just(CampaignsPlace()),
     st.builds(OverviewPlace, campaign=IDS),
@@ -51,7 +55,7 @@ PLACES: st.SearchStrategy[Place] = st.one_of(
     st.builds(RunPlace, run=IDS, campaign=IDS, q=FILTERS, series=NAMES),
     st.builds(SessionPlace, session=IDS, q=FILTERS),
     st.builds(SessionsPlace, campaign=IDS, q=FILTERS),
-    st.builds(ComparePlace, campaign=IDS, a=IDS, b=IDS, config=st.sampled_from(ConfigView)),
+    st.builds(ComparePlace, campaign=IDS, a=SIDES, b=SIDES, config=st.sampled_from(ConfigView)),
     st.builds(NewPlace, file=NAMES),
 )
 KINDS = (

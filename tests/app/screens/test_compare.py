@@ -1,10 +1,10 @@
-"""Two runs side by side."""
+"""Two runs, two arms, two sessions side by side."""
 
 from db.store import Store
 from db.vocabulary import Outcome
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import decisive_test
-from tests.db.factories import stored_campaign, stored_run
+from tests.db.factories import stored_campaign, stored_run, stored_session
 
 BROKEN = "bf16 · on · fp8-sized · C=80 #1"
 WEDGED = "bf16 · on · dtype-aware · C=80 #1"
@@ -121,6 +121,91 @@ def test_an_unknown_run_is_a_friendly_page(open_page: Open, store: Store) -> Non
 
     assert not page.exception
     assert "There is no r-999 in this store." in words_of(page)
+
+
+def test_two_arms_are_compared_over_all_their_finished_runs(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    page = open_page("compare", a="a-8", b="a-2")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "Comparable. Differs by index_keys, hicache." in words
+    assert "Corrupt, B minus A: **−13.8 points [" in words
+    blocks = next(table.value for table in page.table if "block" in table.value.columns)
+    assert blocks["block"].tolist() == ["1", "2", "3"]
+    assert "12/80" in blocks["A"].iloc[0]
+    assert blocks["both"].str.contains(r"/compare\?a=r-\d+&b=r-\d+").all()
+
+
+def test_an_arm_without_a_finished_run_is_told_apart_from_a_clean_one(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0], counts={Outcome.DONE: 2})
+
+    page = open_page("compare", a="a-1", b="a-2")
+
+    assert not page.exception
+    assert "B has no finished run" in words_of(page)
+
+
+def test_the_runs_lead_to_the_arms_with_all_runs(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+    page = open_page("compare", a=f"r-{scene.runs[BROKEN].id}", b=f"r-{scene.runs[WEDGED].id}")
+
+    next(button for button in page.button if button.label == "All their runs").click().run()
+
+    assert (page.query_params["a"], page.query_params["b"]) == ("a-8", "a-10")
+    assert not page.exception
+
+
+def test_two_sessions_are_laid_side_by_side_from_where_they_part(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    for arm, outcome in zip(stored.arms, (Outcome.LEAK, Outcome.DONE), strict=False):
+        stored_session(store, stored_run(store, arm), outcome)
+
+    page = open_page("compare", a="s-1", b="s-2")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "They part in turn 1 (round 1), at character 0 of content / call 1" in words
+    assert "apart" in words
+    assert any("DSML" in str(code.value) for code in page.code)
+
+
+def test_sessions_of_two_dialogues_are_laid_side_by_side_with_a_warning(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    run = stored_run(store, stored.arms[0])
+    stored_session(store, run, Outcome.DONE, index=0)
+    stored_session(store, run, Outcome.DONE, index=1, turns=())
+
+    page = open_page("compare", a="s-1", b="s-2")
+
+    assert not page.exception
+    assert "Two different dialogues" in words_of(page)
+
+
+def test_two_kinds_cannot_be_compared(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    page = open_page("compare", a="a-8", b="r-1")
+
+    assert not page.exception
+    assert "A and B are not of one kind" in words_of(page)
+
+
+def test_an_arm_alone_in_the_address_asks_for_another(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+
+    page = open_page("compare", a="a-8")
+
+    assert not page.exception
+    assert "names one side only" in words_of(page)
 
 
 def _settings(page: object) -> list[str]:
