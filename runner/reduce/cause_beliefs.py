@@ -56,12 +56,12 @@ class Beliefs:
 def beliefs_within(
     failing: Change, factors: Sequence[str], known: Mapping[Change, Standing]
 ) -> Beliefs:
-    """The cause is a part of `failing`. A set of s factors begins with a weight of 1/s shared by
-    all sets of that size: few factors are likelier than many.
+    """The cause is a part of `failing`. All sets of s factors begin with a weight of 2^-s together:
+    few factors are likelier than many.
     """
     inside = tuple(name for name in factors if name in failing)
     sizes = [bits.bit_count() for bits in range(1 << len(inside))]
-    weights = np.array([0.0, *(1 / s / comb(len(inside), s) for s in sizes[1:])])
+    weights = np.array([0.0, *(2.0**-s / comb(len(inside), s) for s in sizes[1:])])
     beliefs = Beliefs(inside, weights)
     for change, stands in known.items():
         holds = _is_within(_bits_of(change, inside), beliefs)

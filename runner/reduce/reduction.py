@@ -17,6 +17,8 @@ from runner.reduce.trial import AS_GIVEN, Load, Sandwich, Trial
 
 NOTHING_CHANGED: Change = frozenset()
 FEWEST_ROUNDS_OF_SANDWICH = 2
+_CLEAN_BUT_SILENT = (0.12, 0.35)
+"""Rates (clean, reduced) where silence counts as what is looked for."""
 
 Runs: TypeAlias = Sequence[LaunchCounts]
 
@@ -180,7 +182,9 @@ def _with_failed_sandwiches(question: Question, seen: Seen) -> Seen:
 
 def _holds(fresh: SandwichRuns, question: Question, seen: Seen) -> bool | None:
     """None: it is not decided yet."""
-    rule = replace(rule_of_trials(question, seen), decisions=1)
+    rule = rule_of_trials(question, seen)
+    alternatives = (*rule.alternatives, _CLEAN_BUT_SILENT)
+    rule = replace(rule, decisions=1, silent_at_worst=True, alternatives=alternatives)
     reduced = standing_of(fresh.reduced, fresh.clean, rule)
     clean = standing_of(fresh.clean, fresh.clean, rule)
     if reduced is Standing.FLIPS and clean is Standing.CLEAN:

@@ -52,8 +52,10 @@ class StandingRule:
     """When an arm is decided. `alternatives` are rates (clean arm, flipped arm) that e-values are
     aimed at; `p_max` is the rate below which an arm counts as clean.
 
-    `decisions` arms share the risk `alpha`. `stray_rate` is what a clean arm may show by itself;
-    `stray_share` of the evidence for "clean" is laid aside for arms that show it.
+    `decisions` arms share the risk `alpha`. `silent_at_worst`: silent sessions of the clean arm are
+    taken for events where it is compared with; else only those that gave evidence are. `stray_rate`
+    is what a clean arm may show by itself; `stray_share` of the evidence for "clean" is laid aside
+    for arms that show it.
     """
 
     p_max: float = 0.05
@@ -63,6 +65,7 @@ class StandingRule:
     rho_max: float = 0.05
     alternatives: tuple[tuple[float, float], ...] = ((0.01, 0.07), (0.01, 0.2), (0.01, 0.5))
     most_runs: int = 12
+    silent_at_worst: bool = False
     stray_rate: float = 0.01
     stray_share: float = 0.2
 
@@ -96,10 +99,9 @@ def standing_of(
 def flip_e_value(
     tried: Sequence[LaunchCounts], clean_arm: Sequence[LaunchCounts], rule: StandingRule
 ) -> float:
-    """Against "the arm has no higher rate than the clean one", run pair by run pair.
-
-    Silent sessions of the clean arm count against it.
-    """
+    """Against "the arm has no higher rate than the clean one", run pair by run pair."""
+    if not rule.silent_at_worst:
+        tried, clean_arm = _without_silence(tried), _without_silence(clean_arm)
     pairs = [pair for pair in run_pairs(clean_arm, tried) if min(pair[1], pair[3])]
     if not pairs:
         return 1.0
@@ -113,10 +115,14 @@ def clean_e_value(tried: Sequence[LaunchCounts], rule: StandingRule) -> float:
     `stray_rate` over `p_max`, which outlive a stray one. Silent sessions are left out, so whoever
     reports a clean arm has to say how many there were.
     """
-    seen = [LaunchCounts(each.clean, each.corrupt, 0) for each in tried]
+    seen = _without_silence(tried)
     spotless = elimination_e_value(seen, p_max=rule.p_max, rho=rule.rho_max)
     stray = exp(min(_LARGEST_LOG, sum(_log_stray_ratio(each, rule) for each in seen)))
     return (1 - rule.stray_share) * spotless + rule.stray_share * stray
+
+
+def _without_silence(runs: Sequence[LaunchCounts]) -> list[LaunchCounts]:
+    return [LaunchCounts(each.clean, each.corrupt, 0) for each in runs]
 
 
 def _log_stray_ratio(run: LaunchCounts, rule: StandingRule) -> float:

@@ -138,6 +138,8 @@ def _common(ends: Ends, load: Load, concurrencies: list[int]) -> dict[str, Any]:
     }
     if campaign.longest_pause_s is not None:
         shape["longest_pause_s"] = campaign.longest_pause_s
+    if campaign.client_processes is not None:
+        shape["client_processes"] = campaign.client_processes
     return shape
 
 
