@@ -48,6 +48,11 @@ class RunningService(Protocol):
         """None while it runs, as far as is known."""
         ...
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether something that was there before may be other than it was found."""
+        ...
+
     def members(self) -> tuple[int, ...]: ...
 
     def release(self) -> None:
@@ -162,6 +167,7 @@ class _Rehearsed:
     mark = None
     log_path = None
     exit_status = None
+    has_changed = False
 
     def __init__(self, ended: Callable[[], None]) -> None:
         self._ended = ended

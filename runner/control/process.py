@@ -30,6 +30,8 @@ class ServiceProcess:
     whatever ends that.
     """
 
+    has_changed = False  # it is ours alone
+
     def __init__(self, child: subprocess.Popen[bytes], mark: ProcessMark, log_path: Path) -> None:
         self._child = child
         self.mark = mark

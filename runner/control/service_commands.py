@@ -75,6 +75,7 @@ class CommandedService:
     clock: Callable[[], float] = time.monotonic
     mark: None = None
     log_path: Path | None = None
+    has_changed: bool = False
     _has_begun: bool = False
     _was_ended: bool = False
     _seen: int | None = None
@@ -96,7 +97,7 @@ class CommandedService:
     def release(self) -> None:
         """Raises StackControlError."""
         if not self._has_begun:
-            self._has_begun = True
+            self._has_begun = self.has_changed = True
             self._change(self.templates.start)
 
     def stop(self, grace_s: float = 0.0) -> None:

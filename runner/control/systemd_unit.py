@@ -44,6 +44,8 @@ class SystemdUnit:
     clock: Callable[[], float] = time.monotonic
     mark: None = None
     log_path: Path | None = None
+    has_changed: bool = False
+    _was_released: bool = False
     _has_begun: bool = False
     _was_ended: bool = False
     _seen: UnitState | None = None
@@ -60,10 +62,20 @@ class SystemdUnit:
         return read_state(said)
 
     def restore_steps(self, part: str) -> tuple[RestoreStep, ...]:
-        """Back to the unit as it is now. Raises StackControlError where there is no such unit."""
+        """Back to the unit as it is now.
+
+        Raises StackControlError where there is no such unit, or where it is in somebody's campaign.
+        """
         now = self.state()
         if not now.is_known:
             raise StackControlError(f"{self.host.name} has no unit {self.unit}")
+        if self._has_drop_in():
+            raise StackControlError(
+                f"{self.unit} on {self.host.name} is in an arm already, by "
+                f"{self.drop_in_folder}/{DROP_IN}: a campaign of another store runs there, or was "
+                "killed; let it end or run `decisive stack restore` with its store, or remove that "
+                "file and restart the unit"
+            )
         last = "restart" if now.is_running else "stop"
         commands = (
             ("rm", "-f", f"{self.drop_in_folder}/{DROP_IN}"),
@@ -76,13 +88,15 @@ class SystemdUnit:
 
     def release(self) -> None:
         """Writes the drop-in and restarts the unit. Raises StackControlError."""
-        if self._has_begun:
+        if self._was_released:
             return
-        self._has_begun = True
+        self._was_released = True
         text = drop_in_text(self.argv, self.env).encode()
         self._change("mkdir", "-p", self.drop_in_folder)
+        self.has_changed = True
         self._change("tee", f"{self.drop_in_folder}/{DROP_IN}", stdin=text)
         self._change(*self.host.systemctl, "daemon-reload")
+        self._has_begun = True
         self._change(*self.host.systemctl, "restart", self.unit)
         self._seen = None
 
@@ -113,6 +127,11 @@ class SystemdUnit:
         words = ["cat", f"/proc/{self.state().main_pid}/environ"]
         said = run_well(self.machine, self.host.argv(words, privileged=True))
         return read_environment(said)
+
+    def _has_drop_in(self) -> bool:
+        path = f"{self.drop_in_folder}/{DROP_IN}"
+        found = self.machine.run(self.host.argv(("ls", path)), deadline_s=STATUS_DEADLINE_S)
+        return found.stdout.strip() == path
 
     def _change(self, *words: str, stdin: bytes = b"") -> None:
         run_well(

@@ -254,7 +254,7 @@ class Launcher:
             await self.leave("the campaign has ended")
         except StackError as error:
             failures.append(str(error))
-        if self._way_back:
+        if self._way_back and self._control.has_changed:
             failures += await off_loop(restore, self._way_back, self._machine)
         if not failures:
             await off_loop(release_stack, self._store, self._stack.name, self._holder)

@@ -51,6 +51,12 @@ class StackControl:
     log_folder: Path
     _gpus_at_first: dict[Host, Mapping[str, int]] = field(default_factory=dict)
     _gpus_before: dict[Host, Mapping[str, int]] = field(default_factory=dict)
+    _held: list[RunningService] = field(default_factory=list)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether any service that was there before may be other than it was found."""
+        return any(service.has_changed for service in self._held)
 
     def logs(self) -> tuple[Path, ...]:
         """All that were kept of services of this stack, by whichever campaign."""
@@ -131,6 +137,7 @@ class StackControl:
             for service in held.values():
                 service.stop()
             raise
+        self._held += held.values()
         earlier = current.start_logs if current is not None else {}
         logs = {name: log for name, log in earlier.items() if name in kept}
         logs |= self._start_logs(new, levels, held)

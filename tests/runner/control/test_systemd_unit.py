@@ -23,6 +23,8 @@ class ScriptedMachine:
     def __init__(self, *states: str) -> None:
         self.states = list(states)
         self.told: list[tuple[tuple[str, ...], bytes, bool]] = []
+        self.files: list[str] = []
+        self.refused = ""
 
     def run(
         self,
@@ -33,6 +35,11 @@ class ScriptedMachine:
         deadline_s: float = 0.0,
     ) -> Completed:
         self.told.append((tuple(argv), stdin, changes))
+        if self.refused and self.refused in argv:
+            return Completed(1, "", "Read-only file system")
+        if argv[0] == "ls":
+            is_there = argv[1] in self.files
+            return Completed(0 if is_there else 2, argv[1] if is_there else "", "")
         is_question = "show" in argv
         return Completed(0, self.states.pop(0) if is_question else "", "")
 
@@ -108,6 +115,31 @@ def test_a_unit_that_does_not_exist_is_found_out_before_anything_is_changed() ->
 
     with pytest.raises(StackControlError, match=re.escape("this machine has no unit a.service")):
         unit(machine).restore_steps("server")
+
+
+def test_a_unit_that_is_in_somebody_elses_arm_is_not_taken_for_the_one_that_was_found() -> None:
+    machine = ScriptedMachine(RUNS)
+    path = "/run/systemd/system/a.service.d/zz-decisive.conf"
+    machine.files.append(path)
+
+    with pytest.raises(StackControlError, match="is in an arm already") as raised:
+        unit(machine).restore_steps("server")
+
+    assert path in str(raised.value) and "stack restore" in str(raised.value)
+    assert not [argv for argv, _, changes in machine.told if changes]
+
+
+def test_a_unit_whose_drop_in_could_not_be_written_is_neither_stopped_nor_given_back() -> None:
+    machine = ScriptedMachine()
+    machine.refused = "mkdir"
+    service = unit(machine)
+
+    with pytest.raises(StackControlError, match="Read-only file system"):
+        service.release()
+    service.stop()
+
+    assert [argv[1] for argv, _, _ in machine.told] == ["mkdir"]
+    assert not service.has_changed
 
 
 def test_systemd_is_asked_now_and_then_whether_the_unit_still_runs() -> None:
