@@ -10,6 +10,7 @@
   + RecordedCaseError      a line of a case file cannot be read: correct the line
   + SupervisedProcessError a process of `decisive up` does not stay up: read what it printed
   + ClientExhaustedError   this machine ran out of sockets or ports: raise its limits
+  + ClientProcessLostError a process that played sessions is gone: read how it ended
 """
 
 
@@ -47,6 +48,10 @@ class RecordedCaseError(RunnerError):
 
 class ClientExhaustedError(RunnerError):
     """The load client itself ran out of a resource; the server is not to blame."""
+
+
+class ClientProcessLostError(RunnerError):
+    """One of the processes that play sessions ended, or fell silent; the server is not to blame."""
 
 
 class SupervisedProcessError(RunnerError):

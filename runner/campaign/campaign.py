@@ -236,3 +236,4 @@ class Campaign:
     workload_files: Mapping[str, str]  # as the file names them -> SHA-256, in hexadecimal
     source_path: str
     source_text: str
+    client_processes: int | None = None  # None: by the concurrency and this machine's cores

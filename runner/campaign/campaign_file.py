@@ -46,6 +46,7 @@ def campaign_of(source: YamlSource) -> Campaign:
         workload_files=_digests(shape.workload, Path(source.path).parent),
         source_path=source.path,
         source_text=source.text,
+        client_processes=None if shape.client_processes == "auto" else shape.client_processes,
     )
 
 

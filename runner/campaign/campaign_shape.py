@@ -45,6 +45,16 @@ _Versus = Annotated[
 ]
 
 
+def _processes_kind(value: object) -> str:
+    return "<auto>" if isinstance(value, str) else "<number>"
+
+
+_Processes = Annotated[
+    Annotated[Literal["auto"], Tag("<auto>")] | Annotated[int, Field(gt=0, le=64), Tag("<number>")],
+    Discriminator(_processes_kind),
+]
+
+
 class HypothesisShape(Shape):
     id: Name
     claim: Text
@@ -71,6 +81,7 @@ class CampaignShape(Shape):
     on_wedge: Annotated[OnWedge, Field(strict=False)] = OnWedge.RECORD
     longest_pause_s: float | None = Field(default=None, gt=0, le=86_400)
     notify: tuple[Text, ...] = ()
+    client_processes: _Processes = "auto"
     hypotheses: tuple[HypothesisShape, ...] = ()
 
 

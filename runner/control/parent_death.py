@@ -9,8 +9,10 @@ from collections.abc import Callable
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
-def ending_with_parent() -> Callable[[], None] | None:
-    """For `preexec_fn`: the child is sent SIGTERM once the thread that starts it is gone.
+def ending_with_parent(
+    by: signal.Signals = signal.SIGTERM,
+) -> Callable[[], None] | None:
+    """For `preexec_fn`: the child is sent this signal once the thread that starts it is gone.
 
     Call it, and start the child, in the main thread. None where the kernel cannot do it.
     """
@@ -20,7 +22,7 @@ def ending_with_parent() -> Callable[[], None] | None:
     parent = os.getpid()
 
     def arrange() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        prctl(_PR_SET_PDEATHSIG, by, 0, 0, 0)
         if os.getppid() != parent:  # it had ended before this was arranged
             os._exit(1)
 

@@ -189,6 +189,7 @@ class _RunLife:
             on_ended=lambda played: setting.progress.session_ended(self._run, played),
             connection=connection_with(running.entry.definition, setting.environment),
             secrets=setting.secrets,
+            note=setting.progress.note,
             record=driven.record,
         )
         await observer.look()

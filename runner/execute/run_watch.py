@@ -198,11 +198,7 @@ def open_requests(record: DriveRecord) -> tuple[OpenRequest, ...]:
     """The requests of a drive that have no end yet."""
     if record.client is None:
         return ()
-    found: list[OpenRequest] = []
-    for request_id, exchange in record.client.open_exchanges.items():
-        waiting_s = exchange.waiting_s()
-        found.append(OpenRequest(request_id, waiting_s, min(waiting_s, exchange.quiet_s())))
-    return tuple(found)
+    return tuple(OpenRequest(*each) for each in record.client.open_requests())
 
 
 def boxed_services(running: RunningStack, observer: RunObserver) -> Sequence[BoxedService]:

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
 
 from db.clock import Clock
 from db.recorder import Recorder
@@ -17,22 +19,39 @@ from runner.execute.early_stopping import may_end_at_first_corrupt
 from runner.execute.live_evidence import progress_of
 from runner.execute.run_request import request_of
 from runner.observe.stall_cohorts import Stall, silences_of_answer, stalls_of_reads
-from runner.sessions.agent_loop import SessionSettings
 from runner.sessions.arrivals import poisson_arrivals_s
 from runner.sessions.cancelling_clients import CancellingClients
 from runner.sessions.chat_request import ChatRequest
 from runner.sessions.client_health import ClientHealth, HealthWatch
+from runner.sessions.client_processes import client_processes
+from runner.sessions.client_setting import ClientSetting
+from runner.sessions.open_request import OpenRequest
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
-from runner.sessions.scenario import Scenario, scenario_of
-from runner.sessions.session_loop import DriveProgress, drive_sessions
-from runner.sessions.session_player import SessionPlayer
-from runner.sessions.session_transport import session_transport
+from runner.sessions.scenario import Scenario
+from runner.sessions.session_loop import DriveProgress, Play, drive_sessions
+from runner.sessions.shards import Shards
 from runner.sessions.streaming_client import StreamingClient
 from runner.stacks.running_stack import RunningStack
 from runner.stacks.service_connection import Connection
 
 OnEnded = Callable[[PlayedSession], None]
+
+
+class DrivingClient(Protocol):
+    """What those who watch a run ask of whatever sends its requests."""
+
+    @property
+    def sent(self) -> int: ...
+
+    def open_requests(self) -> tuple[OpenRequest, ...]: ...
+
+    def progress_at(self) -> float | None:
+        """When any answer last made progress, on the event loop's clock; None before the first."""
+
+
+def _tell_nobody(_: str) -> None:
+    return
 
 
 @dataclass(slots=True)
@@ -43,7 +62,7 @@ class DriveRecord:
     own_cancellations: set[str] = field(default_factory=set)
     health: ClientHealth | None = None
     met_first_corrupt: bool = False
-    client: StreamingClient | None = None
+    client: DrivingClient | None = None
     stalls: list[Stall] = field(default_factory=list)
     silences: list[Stall] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -51,7 +70,11 @@ class DriveRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDrive:
-    """One run's sessions. `stop` set: no session starts any more, those in flight end."""
+    """One run's sessions. `stop` set: no session starts any more, those in flight end.
+
+    They are played here, or, where one core would not do, by processes of their own; `note` is told
+    of one that is lost.
+    """
 
     run_id: int
     arm: Arm
@@ -64,35 +87,80 @@ class SessionDrive:
     on_ended: OnEnded
     connection: Connection = field(default_factory=Connection)
     secrets: Secrets = field(default_factory=Secrets)
+    note: Callable[[str], None] = _tell_nobody
     record: DriveRecord = field(default_factory=DriveRecord)
 
     async def drive(self) -> None:
         """Plays all sessions of the run. Raises what keeps one from being stored."""
-        workload = self.campaign.workload
-        client = StreamingClient(
-            self.running.entry.base_url,
-            transport=session_transport(tls=self.connection.tls, proxy=self.connection.proxy),
-            deadlines=workload.deadlines,
-            headers=self.connection.headers,
-            secrets=self.secrets,
-        )
+        setting = self._client_setting()
+        scenario = setting.scenario()
+        client = setting.client()
+        count = client_processes(self.campaign.client_processes, concurrency=self.arm.concurrency)
+        async with client:
+            if count == 1:
+                await self._drive_here(setting, client, scenario)
+            else:
+                await self._drive_in_shards(setting, client, scenario, count)
+
+    async def _drive_here(
+        self, setting: ClientSetting, client: StreamingClient, scenario: Scenario
+    ) -> None:
         self.record.client = client
-        rate = workload.arrivals_per_s
-        scenario = scenario_of(self.campaign)
         watch = HealthWatch(client)
-        async with client, watch.watching(), self._cancelling(client, scenario):
-            try:
-                await drive_sessions(
-                    range(self.arm.sessions),
-                    concurrency=self.arm.concurrency,
-                    play=self._player(client, scenario).play,
-                    on_ended=self._ended,
-                    stop=self.stop,
-                    progress=self.record.progress,
-                    arrivals_s=poisson_arrivals_s(rate, seed=workload.seed) if rate else None,
-                )
-            finally:
-                self.record.health = watch.health()
+        try:
+            async with watch.watching(), self._cancelling(client, scenario):
+                await self._drive_sessions(setting.player(client, scenario, self.clock).play)
+        finally:
+            self.record.health = watch.health()
+
+    async def _drive_in_shards(
+        self, setting: ClientSetting, client: StreamingClient, scenario: Scenario, count: int
+    ) -> None:
+        shards = Shards(
+            setting,
+            count=count,
+            scenario_name=scenario.name,
+            beside=client,
+            clock=self.clock,
+            on_lost=self.note,
+        )
+        self.record.client = shards
+        watch = HealthWatch(shards)
+        try:
+            async with (
+                watch.watching(),
+                shards.running(),
+                self._cancelling(client, scenario),
+            ):
+                await self._drive_sessions(shards.play)
+        finally:
+            self.record.health = shards.health(watch.health())
+
+    async def _drive_sessions(self, play: Play) -> None:
+        workload = self.campaign.workload
+        rate = workload.arrivals_per_s
+        await drive_sessions(
+            range(self.arm.sessions),
+            concurrency=self.arm.concurrency,
+            play=play,
+            on_ended=self._ended,
+            stop=self.stop,
+            progress=self.record.progress,
+            arrivals_s=poisson_arrivals_s(rate, seed=workload.seed) if rate else None,
+        )
+
+    def _client_setting(self) -> ClientSetting:
+        return ClientSetting(
+            base_url=self.running.entry.base_url,
+            workload=self.campaign.workload,
+            folder=Path(self.campaign.source_path).parent,
+            request=self._chat_request(),
+            request_prefix=f"r{self.run_id}",
+            headers=dict(self.connection.headers),
+            secrets=self.secrets,
+            proxy=self.connection.proxy,
+            ca_file=self.running.entry.definition.ca_file,
+        )
 
     @asynccontextmanager
     async def _cancelling(self, client: StreamingClient, scenario: Scenario) -> AsyncIterator[None]:
@@ -114,21 +182,6 @@ class SessionDrive:
             await end_task(task)
         if task.done() and not task.cancelled() and (error := task.exception()) is not None:
             raise error
-
-    def _player(self, client: StreamingClient, scenario: Scenario) -> SessionPlayer:
-        workload = self.campaign.workload
-        return SessionPlayer(
-            scenario=scenario,
-            client=client,
-            settings=SessionSettings(
-                request=self._chat_request(),
-                session_s=workload.deadlines.session_s,
-                request_prefix=f"r{self.run_id}",
-            ),
-            tool_latency=workload.tool_latency,
-            seed=workload.seed,
-            clock=self.clock,
-        )
 
     def _chat_request(self) -> ChatRequest:
         return request_of(self.campaign, self.stack, self.arm, self.running)

@@ -43,7 +43,8 @@ class ClientHealth:
     """`own_lag` is lag that the machine does not explain; shares are of one core or of the time.
 
     `dispatch` is the delay with which the loop does what a thread asks of it; `gc` are the pauses
-    of the garbage collector. `reasons` say in words why it is saturated or starved.
+    of the garbage collector. `reasons` say in words why it is saturated or starved. `processes`:
+    how many this is the health of.
     """
 
     samples: int
@@ -62,6 +63,7 @@ class ClientHealth:
     gc_longest_s: float = 0.0
     gc_share: float = 0.0
     reasons: tuple[str, ...] = ()
+    processes: int = 1
 
     def to_json(self) -> dict[str, float | int | bool | str]:
         return {**asdict(self), "reasons": "; ".join(self.reasons) or "nothing held it up"}
@@ -236,3 +238,34 @@ def _busiest_cpu_share(samples: Sequence[HealthSample]) -> float:
     if best or wall_s < _WINDOW_LEAST_S:
         return best
     return cpu_s / wall_s
+
+
+def health_of_all(here: ClientHealth, others: Sequence[tuple[str, ClientHealth]]) -> ClientHealth:
+    """Of the processes that played the sessions of one run, and of the one that stored them.
+
+    One that is saturated or starved makes the whole so, and its reasons name it. Each figure is the
+    worst of any process, but CPU time and counts, which are added up; `most_in_flight` is known
+    `here` only.
+    """
+    every = (here, *(health for _, health in others))
+    reasons = [*here.reasons]
+    reasons += [f"{name}: {reason}" for name, health in others for reason in health.reasons]
+    return ClientHealth(
+        samples=sum(each.samples for each in every),
+        lag_p50_s=max(each.lag_p50_s for each in every),
+        lag_p99_s=max(each.lag_p99_s for each in every),
+        own_lag_p99_s=max(each.own_lag_p99_s for each in every),
+        cpu_share=sum(each.cpu_share for each in every),
+        cpu_share_busiest=max(each.cpu_share_busiest for each in every),
+        kept_waiting_share=max(each.kept_waiting_share for each in every),
+        most_in_flight=here.most_in_flight,
+        saturated=any(each.saturated for each in every),
+        starved=any(each.starved for each in every),
+        dispatch_p50_s=max(each.dispatch_p50_s for each in every),
+        dispatch_p99_s=max(each.dispatch_p99_s for each in every),
+        gc_collections=sum(each.gc_collections for each in every),
+        gc_longest_s=max(each.gc_longest_s for each in every),
+        gc_share=max(each.gc_share for each in every),
+        reasons=tuple(reasons),
+        processes=len(every),
+    )

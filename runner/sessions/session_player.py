@@ -8,8 +8,8 @@ from runner.campaign.campaign import ToolLatency
 from runner.sessions.agent_loop import SessionSettings, Sleep, TurnSender, play_session
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.scenario import Scenario
-from runner.sessions.session_ending import SessionEnding, judge_played
 from runner.sessions.think_time import think_times_s
+from runner.sessions.unplayed_session import unplayed_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,10 @@ class SessionPlayer:
 
     def _without_dialogue(self, session_index: int, error: Exception) -> PlayedSession:
         now_us = self.clock.utc_us()
-        ending = SessionEnding(harness_error=f"{type(error).__name__}: {error}")
-        return PlayedSession(
-            session_index=session_index,
-            dialogue_key=f"{self.scenario.name}/{session_index}",
-            rounds_planned=0,
-            rounds_completed=0,
+        return unplayed_session(
+            session_index,
+            scenario_name=self.scenario.name,
             started_at_us=now_us,
             ended_at_us=now_us,
-            turns=(),
-            judgement=judge_played([], ending),
+            because=f"{type(error).__name__}: {error}",
         )

@@ -24,6 +24,7 @@ from runner.judge.record import TurnRecord
 from runner.sessions.content_coding import content_decoder
 from runner.sessions.deadline_watch import DeadlineWatch, watched
 from runner.sessions.exchange import Exchange
+from runner.sessions.open_request import OpenRequest
 from runner.sessions.stream_transport import ON_RESEND
 
 MAX_BODY_BYTES = CAP_BYTES + 1  # one more than is stored, so that the store can tell
@@ -115,6 +116,13 @@ class StreamingClient:
     def open_exchanges(self) -> Mapping[str, Exchange]:
         """By the ids of their requests."""
         return self._open
+
+    def open_requests(self) -> tuple[OpenRequest, ...]:
+        found: list[OpenRequest] = []
+        for request_id, exchange in self._open.items():
+            waiting_s = exchange.waiting_s()
+            found.append(OpenRequest(request_id, waiting_s, min(waiting_s, exchange.quiet_s())))
+        return tuple(found)
 
     def progress_at(self) -> float | None:
         """When any answer last made progress, on the event loop's clock; None before the first."""

@@ -1,6 +1,12 @@
 import asyncio
 
-from runner.sessions.client_health import LAG_LIMIT_S, HealthSample, HealthWatch, assess
+from runner.sessions.client_health import (
+    LAG_LIMIT_S,
+    HealthSample,
+    HealthWatch,
+    assess,
+    health_of_all,
+)
 from tests.runner.sessions.fast_forward import run_in_no_time
 
 CALM = HealthSample(wall_s=0.1, lag_s=0.0, kept_waiting_s=0.0, cpu_s=0.01)
@@ -124,3 +130,25 @@ def test_a_starved_client_blames_the_machine_and_not_itself() -> None:
 
 def test_a_calm_client_gives_no_reason() -> None:
     assert assess([CALM] * 100, most_in_flight=1, dispatch_s=[0.001] * 100).reasons == ()
+
+
+def test_one_saturated_process_makes_the_whole_client_so_and_is_named() -> None:
+    here = assess([CALM] * 100, most_in_flight=500)
+    calm = assess([CALM] * 50, most_in_flight=250)
+    late = assess([CALM] * 96 + [LATE_BY_OWN_WORK] * 4, most_in_flight=250)
+
+    health = health_of_all(here, [("client process 1", calm), ("client process 2", late)])
+
+    assert (health.saturated, health.starved) == (True, True)
+    assert [reason.split(":")[0] for reason in health.reasons] == ["client process 2"]
+    assert (health.samples, health.most_in_flight, health.processes) == (250, 500, 3)
+    assert round(health.cpu_share, 2) == 0.32  # 0.1 + 0.1 + 0.116 of a core
+    assert health.lag_p99_s == late.lag_p99_s
+
+
+def test_calm_processes_make_a_calm_client() -> None:
+    calm = assess([CALM] * 50, most_in_flight=250)
+
+    health = health_of_all(calm, [("client process 1", calm)])
+
+    assert (health.saturated, health.starved, health.reasons) == (False, False, ())
