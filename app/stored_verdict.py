@@ -61,7 +61,7 @@ def read_verdict(facts: VerdictFacts) -> StoredVerdict | None:
     return StoredVerdict(
         headline=facts.headline,
         sentence=sentence.removeprefix(_EXPLORATORY),
-        is_exploratory=sentence.startswith(_EXPLORATORY),
+        is_exploratory=is_exploratory(facts),
         answers=(
             _answer(GONE, "fault gone", facts.elimination, lines),
             _answer(LESS, "less corruption", facts.direction, lines),
@@ -74,6 +74,10 @@ def read_verdict(facts: VerdictFacts) -> StoredVerdict | None:
             line.partition(": ")[2] for line in lines if line.startswith(_NEXT) and ": " in line
         ),
     )
+
+
+def is_exploratory(facts: VerdictFacts) -> bool:
+    return (facts.sentence or "").startswith(_EXPLORATORY)
 
 
 def _answer(

@@ -33,6 +33,7 @@ _FLAG_WORDS: dict[str, str] = {
     RunFlag.ENDED_AT_WEDGE: "it was ended at a wedge",
     RunFlag.FOREIGN_TRAFFIC: "others used the server meanwhile",
     RunFlag.ARRIVALS_LATE: "sessions arrived faster than there were places",
+    RunFlag.IMPORTED: "another tool made it",
 }
 
 _REASON_WORDS = {

@@ -12,7 +12,8 @@ from app.errors import UnknownIdError
 from app.links import VerdictsPlace, read_place
 from app.markdown_text import plain
 from app.stored_verdict import read_verdict
-from app.widgets.campaign_head import campaign_token, show_provenance
+from app.widgets.again_desk import show_next_runs
+from app.widgets.campaign_head import campaign_token, progress_now, show_provenance
 from app.widgets.empty_pages import show_no_campaigns
 from app.widgets.hypothesis_parts import show_both_arms, show_history, show_rule, show_runs_of
 from app.widgets.navigation import (
@@ -23,6 +24,7 @@ from app.widgets.navigation import (
     say_ignored,
 )
 from app.widgets.polling import IDLE_S, redraw_on_change
+from app.widgets.suspect_ledger import show_suspects
 from app.widgets.verdict_parts import (
     hypothesis_name,
     show_answers,
@@ -43,6 +45,10 @@ if campaign_id is None:
 board = reads_cache.board(campaign_id)
 complete_address(replace(place, campaign=campaign_id))
 crumbs = campaign_crumbs(board.campaign)
+cells = {
+    cell.arm.id: cell
+    for cell in read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
+}
 facts = next((v for v in board.verdicts if v.hypothesis_id == place.hypothesis), None)
 
 if facts is None:
@@ -54,6 +60,8 @@ if facts is None:
     say_ignored(parsed.ignored)
     st.markdown(f":gray[Question] {plain(board.campaign.question)}")
     show_verdict_list(board)
+    show_suspects(board, cells)
+    show_next_runs(board, progress_now(campaign_id, board.runs))
 else:
     every = VerdictsPlace(campaign=campaign_id)
     breadcrumb(*crumbs, Crumb("Verdicts", every), Crumb(hypothesis_name(facts)))
@@ -63,10 +71,6 @@ else:
         badge = headline_badge(facts.headline) if facts.headline else ":gray-badge[not judged]"
         st.markdown(badge, width="content")
     say_ignored(parsed.ignored)
-    cells = {
-        cell.arm.id: cell
-        for cell in read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
-    }
     arm, versus = cells[facts.arm_id], cells[facts.versus_arm_id]
     if verdict is None:
         st.caption("Not judged yet: it is judged when the campaign ends or is stopped.")
@@ -83,6 +87,7 @@ else:
         if verdict is not None:
             show_reasons(verdict)
         show_next_steps(verdict)
+        show_next_runs(board, progress_now(campaign_id, board.runs))
     with right:
         show_runs_of(board, arm, versus)
     show_history(facts)

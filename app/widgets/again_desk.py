@@ -55,6 +55,32 @@ def show_actions(board: Board, progress: Progress) -> None:
             _show_missing(board, again)
 
 
+def show_next_runs(board: Board, progress: Progress) -> None:
+    """What further runs would cost, and one click that queues them: what is missing, or a block."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("##### Further runs")
+        if progress.state is CampaignState.RUNNING or request_of_campaign(board.campaign.id):
+            st.caption("Runs of this campaign are under way.")
+            return
+        try:
+            again = find_again(board)
+            blocks = again.blocks + (progress.state is CampaignState.DONE)
+            standing, seconds = _standing(board, again, blocks)
+        except NoConfigsError as error:
+            st.caption(plain(str(error), limit=600))
+            return
+        what = "One more block" if blocks > again.blocks else "What is missing"
+        runs = counted_noun(standing.runs_missing, "run")
+        again_words = f", {standing.failed} of them again" if standing.failed else ""
+        st.markdown(
+            f"{what}: {runs}{again_words}, "
+            f"{counted_noun(standing.sessions_missing, 'session')}, about {duration_text(seconds)}."
+        )
+        if blocks > again.blocks:
+            st.caption("Where the number of runs was fixed, verdicts say that it was extended.")
+        _queue(again, blocks, standing)
+
+
 def find_again(board: Board) -> Again:
     """Raises NoConfigsError with why it cannot be asked for again."""
     request = reads_cache.last_request_of(board.campaign.id)

@@ -170,3 +170,18 @@ def test_what_a_plan_can_tell_apart_is_said_before_it_is_queued(
 def _requests(store: Store) -> list[work.LaunchRequestFacts]:
     with store.session() as session:
         return work.recent_requests(session.connection())
+
+
+def test_the_verdicts_page_queues_what_comes_next_by_one_click(
+    open_page: Open, store: Store
+) -> None:
+    stored_smoke(store, RunState.DONE, RunState.FAILED)
+    page = open_page("verdicts", campaign="c-1")
+    assert "What is missing: 1 run, 1 of them again" in words_of(page)
+
+    next(button for button in page.button if button.label == "Queue 1 run").click().run()
+
+    assert not page.exception
+    with store.session() as session:
+        (request,) = work.open_requests(session.connection())
+    assert (request.campaign_file, request.blocks) == ("smoke", None)

@@ -82,3 +82,17 @@ def test_a_hypothesis_that_is_not_there_is_a_friendly_page(open_page: Open, stor
     decisive_test(store)
 
     assert "There is no h-77 in this store." in words_of(open_page("verdicts", hypothesis="h-77"))
+
+
+def test_the_ledger_lists_every_suspect_with_its_verdict_and_its_runs(
+    open_page: Open, store: Store
+) -> None:
+    decisive_test(store)
+
+    page = open_page("verdicts", campaign="c-1")
+
+    assert not page.exception
+    ledger = next(table.value for table in page.table if "suspect" in table.value.columns)
+    assert "**hicache = on**" in ledger["suspect"].str.replace("\\", "").tolist()
+    assert ledger["standing"].str.contains("open").any()
+    assert ledger["without it"].str.contains("/compare?a=a-8&b=a-", regex=False).any()
