@@ -22,6 +22,7 @@ from sqlmodel import SQLModel
 from db.clock import SystemClock
 from db.tables import LogEventRow, RawRow
 from runner.campaign.config_folder import shipped_event_files
+from runner.event_loop import run_on_loop
 from runner.observe.event_catalogue import EventCatalogue, load_catalogue
 from runner.observe.log_follower import FileFollower
 from runner.observe.run_observer import WATCHED_LOOK_S, ObservedService, RunObserver
@@ -67,7 +68,7 @@ def main() -> int:
     catalogue = load_catalogue(shipped_event_files())
     worst_s = 0.0
     for kind in KINDS:
-        health, kept, lag = asyncio.run(_measure(catalogue, kind, megabytes * 1_000_000))
+        health, kept, lag = run_on_loop(_measure(catalogue, kind, megabytes * 1_000_000))
         worst_s = max(worst_s, health.own_lag_p99_s)
         sys.stdout.write(_line(kind, health, kept, lag))
     return 0 if worst_s < LAG_LIMIT_S else 1
