@@ -14,6 +14,8 @@ from runner.observe.metric_dialects import HOLDING_ROLES, PROCESS_START, Dialect
 Series = tuple[str, tuple[tuple[str, str], ...]]
 Counters = Mapping[Series, float]
 
+# A count below zero, or beyond what any machine holds, is no count: that role is not known.
+_MOST = 1e15
 _ADDED_UP = frozenset(MetricRole) - {MetricRole.TOKEN_USAGE}
 
 
@@ -126,8 +128,12 @@ def short_engine_name(engine: str, engines: Iterable[str]) -> str:
 
 def summed_over_engines(samples: Iterable[Sample], dialect: Dialect) -> float | None:
     """The samples of one series over engines, once for ranks that repeat one another."""
-    values = _once_per_rank(samples, dialect)
+    values = _once_per_rank(filter(_is_count, samples), dialect)
     return sum(values.values()) if values else None
+
+
+def _is_count(sample: Sample) -> bool:
+    return 0 <= sample.value <= _MOST
 
 
 def _of_model(samples: list[Sample], model: str | None) -> list[Sample]:
@@ -169,7 +175,9 @@ def _role_values(
             matching = [
                 sample
                 for sample in samples
-                if sample.name == name and (is_only or _engine_of(sample, dialect) == engine)
+                if sample.name == name
+                and _is_count(sample)
+                and (is_only or _engine_of(sample, dialect) == engine)
             ]
             if matching:
                 values[role] = sum(_once_per_rank(matching, dialect).values())

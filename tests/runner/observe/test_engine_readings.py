@@ -168,3 +168,24 @@ def test_a_page_of_any_kind_is_read_or_refused_with_one_error(line: str) -> None
     else:
         dialect = dialect_of(samples)
         assert dialect is None or read_page(samples, dialect).engines
+
+
+@pytest.mark.parametrize("lie", ["-5", "-1e308", "1e308", "NaN", "+Inf"])
+def test_a_number_that_is_no_count_is_not_known_and_holds_nothing(lie: str) -> None:
+    page = _page(
+        _series("sglang:num_running_reqs", 3, dp_rank=0)
+        + f'sglang:num_running_reqs{{dp_rank="1"}} {lie}\n'
+        + f"sglang:num_queue_reqs {lie}\n",
+        SGLANG,
+    )
+
+    assert page.totals() == {MetricRole.RUNNING: 3}
+    assert {each.held for each in page.engines} <= {3, None}
+
+
+@pytest.mark.parametrize("lie", ["-5", "1e308", "NaN"])
+def test_a_page_of_nothing_but_lies_says_nothing(lie: str) -> None:
+    page = _page(f"sglang:num_running_reqs {lie}\nsglang:num_queue_reqs {lie}\n", SGLANG)
+
+    assert page.totals() == {}
+    assert judge_page(page).state is not ServerState.BUSY
