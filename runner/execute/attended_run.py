@@ -12,7 +12,7 @@ from runner.execute.campaign_loop import CampaignEnd, run_campaign
 from runner.execute.heartbeat import heartbeat
 from runner.execute.progress import ProgressListener
 from runner.execute.stop_request import StopRequest, stopping_on_signals
-from runner.execute.watchdog import Watchdog, WatchdogPatience, guarded
+from runner.execute.watchdog import GRACE_S, Watchdog, WatchdogPatience, guarded
 from runner.execute.worker_identity import holder_of
 
 
@@ -32,10 +32,14 @@ def run_attended(
     progress: ProgressListener,
     said: Callable[[str], None],
     budget_s: float | None = None,
+    grace_s: float = GRACE_S,
 ) -> AttendedEnd:
-    """`said` hears of signals, and of a budget that is spent."""
+    """`said` hears of signals, and of a budget that is spent, after which the sessions in flight
+    have `grace_s`.
+    """
     stop = StopRequest()
-    with guarded(stop, patience=WatchdogPatience(budget_s=budget_s), said=said) as watchdog:
+    patience = WatchdogPatience(budget_s=budget_s, grace_s=grace_s)
+    with guarded(stop, patience=patience, said=said) as watchdog:
         end = run_on_loop(_run(campaign, stack, store, progress, said, stop, watchdog))
     return AttendedEnd(end, was_asked=stop.was_asked, budget_spent=watchdog.budget_spent)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from runner.execute.stop_request import StopRequest
 
 STATUS_OF_A_HARD_END = 4
+GRACE_S = 30.0
 _TICK_S = 0.25
 _MOST_OF_A_TICK_S = 1.0
 
@@ -31,7 +32,7 @@ class WatchdogPatience:
     """
 
     budget_s: float | None = None
-    grace_s: float = 30.0
+    grace_s: float = GRACE_S
     insist_s: float = 30.0
     stuck_s: float = 20.0
     dead_s: float = 300.0

@@ -1,58 +1,56 @@
-"""Starts the command line as a user would, and waits for what it does to the store."""
+"""Starts the command line as a program of its own, and waits for what it does to the store."""
 
 import json
 import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runner.control.process_group import ProcessMark, end_members
+from tests.end_to_end.forked_programs import FORKS, ForkedProgram
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 90.0
+PATIENCE_S = 120.0
 
 
 def decisive(
     *arguments: str, configs: Path, check_s: float = 240
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command to its end, on the store and the configs in `configs`."""
-    return subprocess.run(
-        _argv(arguments),
-        cwd=ROOT,
-        env=decisive_environment(configs),
-        capture_output=True,
-        text=True,
-        timeout=check_s,
-        check=False,
-    )
+    with TemporaryDirectory() as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        environment = decisive_environment(configs)
+        program = FORKS.start(arguments, environment=environment, out=out, err=err)
+        try:
+            status = program.wait(check_s)
+        finally:
+            program.send_signal(signal.SIGKILL)
+        printed, told = out.read_text("utf-8"), err.read_text("utf-8")
+    return subprocess.CompletedProcess(arguments, status, printed, told)
 
 
 @contextmanager
-def decisive_running(*arguments: str, configs: Path) -> Iterator[subprocess.Popen[bytes]]:
+def decisive_running(*arguments: str, configs: Path) -> Iterator[ForkedProgram]:
     """A command in a process group of its own.
 
     One that still runs at the end is killed, and the servers that it leaves are ended for it; what
     a test killed itself stays as it is.
     """
-    process = subprocess.Popen(
-        _argv(arguments),
-        cwd=ROOT,
-        env=decisive_environment(configs),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    nowhere = Path(os.devnull)
+    environment = decisive_environment(configs)
+    process = FORKS.start(arguments, environment=environment, out=nowhere, err=nowhere)
     try:
         yield process
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            process.wait(PATIENCE_S)
             _end_left_services(configs)
 
 
@@ -70,6 +68,15 @@ def wait_for(condition: Callable[[], bool], *, what: str, patience_s: float = PA
     while not condition():
         assert time.monotonic() < deadline, f"never came: {what}"
         time.sleep(0.05)
+
+
+def answers(url: str) -> bool:
+    """Whether there is a page."""
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
 
 
 def ask_store(configs: Path, query: str) -> list[tuple[object, ...]]:
@@ -92,10 +99,6 @@ def number(configs: Path, query: str) -> int:
     value = rows[0][0] if rows else 0
     assert isinstance(value, int)
     return value
-
-
-def _argv(arguments: tuple[str, ...]) -> list[str]:
-    return [sys.executable, "-m", "runner.cli", *arguments]
 
 
 def decisive_environment(configs: Path) -> dict[str, str]:

@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 
 from db.process_liveness import is_process_alive
+from db.store import open_store
+from runner.campaign.config_folder import ConfigFolder
+from runner.cli.opening import open_campaign
+from runner.execute.attended_run import run_attended
 from tests.end_to_end.processes import (
     ROOT,
     ask_store,
@@ -21,6 +25,7 @@ from tests.end_to_end.processes import (
     wait_for,
 )
 from tests.fakes.oracle_configs import write_oracle_configs
+from tests.runner.execute.campaign_bench import Watching
 
 pytestmark = pytest.mark.end_to_end
 
@@ -51,13 +56,32 @@ def test_a_budget_ends_a_run_whose_server_never_answers(tmp_path: Path) -> None:
         switches=["--hang-after", "8"],
         deadlines="{first_token_s: 3600, no_progress_s: 3600, session_s: 7200}",
     )
+    opened = open_campaign("oracle-test", ConfigFolder(configs))
+    said: list[str] = []
 
-    ended = decisive("run", "oracle-test", "--budget-minutes", "0.2", configs=configs, check_s=150)
+    with open_store(f"sqlite:///{configs / 'decisive.db'}") as store:
+        ended = run_attended(
+            *opened,
+            store=store,
+            progress=Watching(),
+            said=said.append,
+            budget_s=10.0,
+            grace_s=0.5,
+        )
+
+    assert ended.end is None and ended.budget_spent and not ended.was_asked
+    assert "the budget is spent" in said[0]
+    assert "stopping at once" in said[1]
+    _stopped_cleanly(configs, number(configs, SERVER))
+
+
+def test_a_budget_that_is_spent_is_no_success(configs: Path) -> None:
+    ended = decisive("run", "oracle-test", "--budget-minutes", "0.1", configs=configs)
 
     assert ended.returncode == 3, ended.stderr
-    assert "the budget is spent" in ended.stderr
-    assert "stopping at once" in ended.stderr
-    _stopped_cleanly(configs, number(configs, SERVER))
+    assert "the budget is spent: stopping after the sessions in flight" in ended.stderr
+    assert {state for (state,) in ask_store(configs, "SELECT state FROM run")} <= {"stopped"}
+    assert number(configs, "SELECT count(*) FROM stack_lease") == 0
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
@@ -66,7 +90,7 @@ def test_a_signal_ends_a_run_after_the_sessions_in_flight(configs: Path, name: s
         wait_for(lambda: number(configs, ENDED) >= 1, what="an ended session")
         server_pid = number(configs, SERVER)
         process.send_signal(signal.Signals[name])
-        status = process.wait(timeout=60)
+        status = process.wait(timeout=120)
 
     assert status == 130
     _stopped_cleanly(configs, server_pid)
@@ -90,7 +114,7 @@ def test_a_terminal_that_is_closed_ends_its_run(configs: Path) -> None:
         wait_for(lambda: _drained(master) and number(configs, ENDED) >= 1, what="an ended session")
         server_pid = number(configs, SERVER)
         os.close(master)
-        status = process.wait(timeout=60)
+        status = process.wait(timeout=120)
     finally:
         if process.poll() is None:
             process.kill()

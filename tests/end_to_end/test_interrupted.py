@@ -29,7 +29,7 @@ def test_a_worker_that_is_killed_loses_no_ended_session_and_the_campaign_complet
     with decisive_running("run", "oracle-test", configs=configs) as process:
         wait_for(lambda: number(configs, ENDED) >= 2, what="two ended sessions")
         os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        process.wait(120)
     server_pid = number(configs, "SELECT json_extract(process_ids, '$.server') FROM launch")
     ended_before = number(configs, ENDED)
     assert is_process_alive(server_pid)
@@ -54,7 +54,7 @@ def test_a_server_that_is_killed_ends_its_run_flagged_and_the_next_run_starts_af
         server_pid = number(configs, "SELECT json_extract(process_ids, '$.server') FROM launch")
         os.kill(server_pid, signal.SIGKILL)
         silent_without_a_hypothesis = 3
-        assert process.wait(timeout=120) == silent_without_a_hypothesis
+        assert process.wait(120) == silent_without_a_hypothesis
 
     first, second = ask_store(
         configs, "SELECT state, flags, n_done, n_error, n_ended FROM run ORDER BY id"
@@ -68,7 +68,7 @@ def test_one_ctrl_c_lets_the_sessions_in_flight_end(configs: Path) -> None:
     with decisive_running("run", "oracle-test", configs=configs) as process:
         wait_for(lambda: number(configs, ENDED) >= 1, what="an ended session")
         process.send_signal(signal.SIGINT)
-        status = process.wait(timeout=60)
+        status = process.wait(120)
 
     assert status == 130
     (run,) = ask_store(configs, "SELECT state, reason, n_ended, n_done FROM run WHERE id = 1")
@@ -85,7 +85,7 @@ def test_two_ctrl_c_stop_at_once_and_leave_no_server_behind(configs: Path) -> No
             lambda: number(configs, "SELECT 1") == 1, what="a store that can be read meanwhile"
         )
         process.send_signal(signal.SIGINT)
-        status = process.wait(timeout=60)
+        status = process.wait(120)
 
     assert status == 130
     assert not is_process_alive(server_pid)
@@ -100,7 +100,9 @@ def test_a_second_worker_is_told_that_the_stack_is_taken(tmp_path: Path) -> None
         tmp_path, levels=["fp8"], sessions=16, blocks=2, switches=["--answer-delay-s", "6"]
     )
     with decisive_running("run", "oracle-test", configs=configs):
-        wait_for(lambda: number(configs, ENDED) >= 1, what="an ended session")
+        wait_for(
+            lambda: number(configs, "SELECT count(*) FROM stack_lease") == 1, what="a held stack"
+        )
 
         second = decisive("run", "oracle-test", configs=configs)
 

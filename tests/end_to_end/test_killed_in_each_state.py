@@ -1,7 +1,6 @@
 """Killed in whichever state, a campaign leaves a stack that the next start restores."""
 
 import json
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -10,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from runner.control.ports import free_port
-from tests.end_to_end.forked_programs import Forks, forks
-from tests.end_to_end.processes import ask_store, wait_for
+from tests.end_to_end.processes import ask_store, decisive, decisive_running, wait_for
 from tests.fakes import supervised
 from tests.fakes.controlled_configs import FAKES, tool
 
@@ -99,12 +97,6 @@ class HeldStack:
         supervised.stop(self.folder, UNIT)
 
 
-@pytest.fixture(scope="module")
-def programs() -> Iterator[Forks]:
-    with forks() as made:
-        yield made
-
-
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[HeldStack]:
     made = HeldStack(tmp_path)
@@ -125,21 +117,21 @@ def stack(tmp_path: Path) -> Iterator[HeldStack]:
     ids=["applying", "verifying", "warming", "driving", "settling", "restoring"],
 )
 def test_the_next_start_restores_what_a_killed_one_left(
-    what: str, state: str, stack: HeldStack, programs: Forks
+    what: str, state: str, stack: HeldStack
 ) -> None:
     stack.hold(what)
-    killed = programs.start("run", "held", configs=stack.folder)
-    stack.wait_until_held(what)
-    os.kill(killed, signal.SIGKILL)
-    assert programs.wait(killed) == -signal.SIGKILL
+    with decisive_running("run", "held", configs=stack.folder) as killed:
+        stack.wait_until_held(what)
+        killed.send_signal(signal.SIGKILL)
+        assert killed.wait(PATIENCE_S) == -signal.SIGKILL
     assert stack.states() == [state]
     stack.release()
     assert ask_store(stack.folder, "SELECT count(*) FROM stack_lease") == [(1,)]
 
-    ended = programs.wait(programs.start("run", "held", configs=stack.folder))
+    ended = decisive("run", "held", configs=stack.folder)
 
-    printed = (stack.folder / "printed.txt").read_text("utf-8")
-    assert ended in (0, NO_EVIDENCE), printed
+    assert ended.returncode in (0, NO_EVIDENCE), ended.stderr
+    printed = ended.stdout + ended.stderr
     assert "brought back what a killed worker had left changed: server" in printed
     assert stack.arm_of_the_unit() == "as-found"
     assert not stack.has_drop_in()

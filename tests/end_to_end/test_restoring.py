@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.processes import ask_store, decisive, decisive_running, number, wait_for
+from tests.end_to_end.processes import answers, decisive, decisive_running, number, wait_for
 from tests.fakes.controlled_configs import (
     FOUND_ARGS,
     UNIT,
@@ -29,7 +29,7 @@ def killed_when(query: str, stack: ControlledStack, what: str) -> None:
     with decisive_running("run", "oracle-test", configs=stack.folder) as process:
         wait_for(lambda: number(stack.folder, query) >= 1, what=what)
         os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        process.wait(120)
 
 
 def drop_ins(stack: ControlledStack) -> list[str]:
@@ -53,24 +53,6 @@ def test_a_killed_campaign_is_undone_by_a_command(stack: ControlledStack) -> Non
     assert stack.running_words(UNIT)[-4:] == FOUND_ARGS
     assert drop_ins(stack) == []
     assert "nothing to restore" in again.stdout
-
-
-def test_a_campaign_that_is_killed_while_it_applies_is_undone_by_the_next_start(
-    stack: ControlledStack,
-) -> None:
-    killed_when("SELECT count(*) FROM launch", stack, "a launch")
-
-    with decisive_running("run", "oracle-test", configs=stack.folder) as process:
-        wait_for(
-            lambda: number(stack.folder, "SELECT count(*) FROM session") >= 1,
-            what="an ended session of the second start",
-        )
-        process.send_signal(signal.SIGINT)
-        process.wait(90)
-
-    assert stack.running_words(UNIT)[-4:] == FOUND_ARGS
-    assert drop_ins(stack) == []
-    assert ask_store(stack.folder, "SELECT * FROM stack_lease") == []
 
 
 def test_a_stack_whose_host_is_away_keeps_what_is_to_be_restored(stack: ControlledStack) -> None:
@@ -118,6 +100,8 @@ def test_a_rehearsal_tells_every_command_and_touches_nothing(stack: ControlledSt
 
 
 def test_a_check_reaches_what_runs_and_changes_nothing(stack: ControlledStack) -> None:
+    wait_for(lambda: answers(f"http://127.0.0.1:{stack.port}/health"), what="a server that is up")
+
     checked = decisive("stack", "check", "oracle", configs=stack.folder)
 
     assert checked.returncode == 0, checked.stdout

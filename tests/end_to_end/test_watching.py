@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runner.control.ports import free_port
-from tests.end_to_end.processes import ROOT, decisive, wait_for
+from tests.end_to_end.processes import ROOT, answers, decisive, wait_for
 from tests.fakes.oracle_configs import write_oracle_configs
 
 pytestmark = pytest.mark.end_to_end
@@ -25,19 +25,11 @@ def oracle(*switches: str) -> Iterator[str]:
     process = subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
-        wait_for(lambda: _answers(f"{url}/health"), what="a server")
+        wait_for(lambda: answers(f"{url}/health"), what="a server")
         yield url
     finally:
         process.kill()
         process.wait()
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
 
 
 def _chat(url: str) -> None:
