@@ -35,6 +35,20 @@ def exposure_rows(exposure: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
+def flood_sentence(exposure: Mapping[str, Any]) -> str | None:
+    """What was sent before the run so that its sessions load back; None where nothing was."""
+    flood = exposure.get("evict_flood")
+    if not isinstance(flood, Mapping):
+        return None
+    prompts, tokens, first = (
+        value_text(flood.get(name)) for name in ("prompts", "tokens", "first_requests")
+    )
+    return (
+        f"Before the run {first} first requests and {prompts} prompts of {tokens} tokens were sent, "
+        "so that its sessions load back what they ask first. They count in nothing."
+    )
+
+
 def health_rows(health: Mapping[str, Any]) -> dict[str, str]:
     """Figure -> value with its unit; a key ending in `_s` is in seconds."""
     rows = {}

@@ -8,7 +8,13 @@ import streamlit as st
 from app import reads_cache
 from app.links import SessionPlace
 from app.markdown_text import plain
-from app.proof_rows import check_rows, command_text, exposure_rows, health_rows
+from app.proof_rows import (
+    check_rows,
+    command_text,
+    exposure_rows,
+    flood_sentence,
+    health_rows,
+)
 from app.records import RunRecord
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.navigation import link_to
@@ -53,6 +59,9 @@ def show_proof(run: RunCounts, record: RunRecord) -> None:
         if exercised:
             st.markdown("##### Paths that were used")
             st.table(pd.DataFrame(exercised), border="horizontal", hide_index=True)
+        flooded = flood_sentence(proof.exposure)
+        if flooded is not None:
+            st.caption(flooded)
         if proof.client_health:
             st.markdown("##### The client itself")
             rows = health_rows(proof.client_health)

@@ -1,6 +1,13 @@
 """What was proven is shown, and what could not be is named."""
 
-from app.proof_rows import check_rows, command_text, exposure_rows, health_rows, value_text
+from app.proof_rows import (
+    check_rows,
+    command_text,
+    exposure_rows,
+    flood_sentence,
+    health_rows,
+    value_text,
+)
 
 
 def test_expected_and_found_stand_side_by_side() -> None:
@@ -38,6 +45,16 @@ def test_a_path_that_was_not_used_is_marked() -> None:
 def test_exposure_of_another_shape_gives_no_row() -> None:
     assert exposure_rows({"counters": 3}) == []
     assert exposure_rows({}) == []
+
+
+def test_a_flood_before_the_run_is_told_with_its_size() -> None:
+    flood = {"first_requests": 16, "prompts": 34, "tokens": 24712, "seconds": 4.9}
+
+    told = flood_sentence({"evict_flood": flood})
+
+    assert told is not None and "16 first requests and 34 prompts of 24,712 tokens" in told
+    assert flood_sentence({}) is None
+    assert flood_sentence({"evict_flood": 3}) is None
 
 
 def test_figures_of_the_client_carry_their_unit() -> None:
