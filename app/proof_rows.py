@@ -44,8 +44,8 @@ def flood_sentence(exposure: Mapping[str, Any]) -> str | None:
         value_text(flood.get(name)) for name in ("prompts", "tokens", "first_requests")
     )
     return (
-        f"Before the run {first} first requests and {prompts} prompts of {tokens} tokens were sent, "
-        "so that its sessions load back what they ask first. They count in nothing."
+        f"Before the run {first} first requests and {prompts} prompts of {tokens} tokens were "
+        "sent, so that its sessions load back what they ask first. They count in nothing."
     )
 
 
