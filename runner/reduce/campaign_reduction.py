@@ -29,7 +29,7 @@ from runner.reduce.reduction import (
     rule_of_trials,
 )
 from runner.reduce.standing import Standing, StandingRule
-from runner.reduce.stored_trials import StoredTrials, sandwich_runs, stored_trials
+from runner.reduce.stored_trials import StoredTrials, TrialReader, sandwich_runs
 from runner.reduce.trial import Trial
 from runner.reduce.trial_campaign import Ends, sandwich_campaign, trial_campaign
 
@@ -90,8 +90,9 @@ class Reduction:
         """Until it is found, cannot be said, or is cut short."""
         if not self.with_excluded:
             self._bar_excluded()
+        reader = TrialReader(self.store, self.ends, self.stack)
         while True:
-            stored = stored_trials(self.store, self.ends, self.stack)
+            stored = reader.read()
             seen = self._seen(stored)
             following = next_of(self.question, seen)
             if isinstance(following, Reduced | NothingToReduce):
@@ -101,8 +102,7 @@ class Reduction:
             campaign = self._campaign(following, stored)
             attended = play(campaign)
             if attended.end is None or attended.end.was_stopped:
-                stored = stored_trials(self.store, self.ends, self.stack)
-                return self._end(stored, cut_by=attended)
+                return self._end(reader.read(), cut_by=attended)
             failure = self._failure(attended.end.campaign_id)
             if failure is not None and isinstance(following, RunTrial):
                 self.barred[following.trial] = failure

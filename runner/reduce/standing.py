@@ -82,6 +82,13 @@ def standing_of(
     tried: Sequence[LaunchCounts], clean_arm: Sequence[LaunchCounts], rule: StandingRule
 ) -> Standing:
     """Of an arm with these runs, against the runs of the arm that is taken for clean."""
+    return _standing(tuple(tried), tuple(clean_arm[: len(tried)]), rule)
+
+
+@lru_cache(maxsize=4096)
+def _standing(
+    tried: tuple[LaunchCounts, ...], clean_arm: tuple[LaunchCounts, ...], rule: StandingRule
+) -> Standing:
     flips, clean = flip_e_value(tried, clean_arm, rule), clean_e_value(tried, rule)
     if flips >= rule.bar:
         return Standing.FLIPS

@@ -8,7 +8,7 @@ from db.reads.campaigns import campaigns
 from db.reads.runs import RunCounts, runs
 from db.store import Store
 from db.vocabulary import RunState
-from runner.campaign.campaign import CONCURRENCY
+from runner.campaign.campaign import CONCURRENCY, Campaign
 from runner.campaign.definition import definition_key
 from runner.campaign.file_shape import level_text
 from runner.campaign.stack_file import Stack
@@ -26,6 +26,7 @@ from runner.reduce.trial_campaign import (
 
 _SEARCHED_CAMPAIGNS = 10_000
 _SECOND_US = 1_000_000
+_ANY_RATE = 0.5  # the claim of a campaign is no part of its definition
 
 
 class StoredRun(NamedTuple):
@@ -39,9 +40,9 @@ class StoredRun(NamedTuple):
 class StoredTrials(NamedTuple):
     """Campaign ids are those in which the runs are to be looked at."""
 
-    trials: Mapping[Trial, Sequence[StoredRun]]
-    sandwiches: Mapping[Sandwich, tuple[Sequence[StoredRun], Sequence[StoredRun]]]
-    campaign_ids: Mapping[Trial | Sandwich, int]
+    trials: dict[Trial, list[StoredRun]]
+    sandwiches: dict[Sandwich, tuple[list[StoredRun], list[StoredRun]]]
+    campaign_ids: dict[Trial | Sandwich, int]
 
     def all_runs(self) -> Iterator[StoredRun]:
         for each in self.trials.values():
@@ -55,42 +56,78 @@ def sandwich_runs(stored: tuple[Sequence[StoredRun], Sequence[StoredRun]]) -> Sa
     return SandwichRuns([run.counts for run in clean], [run.counts for run in reduced])
 
 
-def stored_trials(store: Store, ends: Ends, stack: Stack) -> StoredTrials:
-    """Those whose campaigns would be the same today, file of the stack included."""
-    trials: dict[Trial, list[StoredRun]] = {}
-    sandwiches: dict[Sandwich, tuple[list[StoredRun], list[StoredRun]]] = {}
-    ids: dict[Trial | Sandwich, int] = {}
-    with store.session() as session:
-        known = campaigns(session.connection(), limit=_SEARCHED_CAMPAIGNS)
-    for each in reversed(known):
-        if not each.name.startswith((trial_prefix(ends), sandwich_prefix(ends))):
-            continue
-        registered = find_campaign(store, each.id)
-        played = [*_played_arms(registered, ends)]
-        if None in played:
-            continue
-        by_arm = _done_runs(store, each.id, ends)
-        runs_of = [by_arm.get(arm.id or 0, []) for arm in registered.arms]
-        own_trials = [trial for trial in played if trial is not None]
-        if len(own_trials) == 1 and _is_trial(registered, own_trials[0], ends, stack):
-            trials[own_trials[0]] = runs_of[0]
-            ids[own_trials[0]] = each.id
-            continue
-        sandwich = _sandwich(registered, own_trials, ends, stack)
-        if sandwich is not None:
-            at = [arm.is_baseline for arm in registered.arms].index(True)
-            sandwiches[sandwich] = (runs_of[1 - at], runs_of[at])
-            ids[sandwich] = each.id
-    return StoredTrials(trials, sandwiches, ids)
+class TrialReader:
+    """Knows again the trials of one reduction: those whose campaigns would be the same today, the
+    file of the stack included.
+    """
+
+    def __init__(self, store: Store, ends: Ends, stack: Stack) -> None:
+        self._store = store
+        self._ends = ends
+        self._stack = stack
+        self._known: dict[int, _Recognised | None] = {}  # by campaign: definitions do not change
+
+    def read(self) -> StoredTrials:
+        found = StoredTrials({}, {}, {})
+        prefixes = (trial_prefix(self._ends), sandwich_prefix(self._ends))
+        with self._store.session() as session:
+            known = campaigns(session.connection(), limit=_SEARCHED_CAMPAIGNS)
+        for each in reversed(known):
+            if not each.name.startswith(prefixes):
+                continue
+            if each.id not in self._known:
+                self._known[each.id] = self._recognised(find_campaign(self._store, each.id))
+            recognised = self._known[each.id]
+            if recognised is not None:
+                self._add(recognised, each.id, found)
+        return found
+
+    def _add(self, recognised: "_Recognised", campaign_id: int, found: StoredTrials) -> None:
+        by_arm = _done_runs(self._store, campaign_id, self._ends)
+        played = [by_arm.get(arm_id, []) for arm_id in recognised.arm_ids]
+        if isinstance(recognised.what, Trial):
+            found.trials[recognised.what] = played[0]
+        else:
+            found.sandwiches[recognised.what] = (played[0], played[1])
+        found.campaign_ids[recognised.what] = campaign_id
+
+    def _recognised(self, registered: RegisteredCampaign) -> "_Recognised | None":
+        arms = [
+            (arm.id or 0, arm.is_baseline, _trial_of(arm.levels, registered, self._ends))
+            for arm in registered.arms
+        ]
+        trials = [trial for _, _, trial in arms if trial is not None]
+        if len(trials) < len(arms):
+            return None
+        if len(arms) == 1:
+            expected = trial_campaign(self._ends, trials[0], runs=1)
+            return self._if_same(expected, registered, _Recognised(trials[0], (arms[0][0],)))
+        arms.sort(key=lambda arm: arm[1])  # the clean one first: the reduced one is the baseline
+        reduced = arms[-1][2]
+        if len(arms) != 2 or not arms[-1][1] or reduced is None or not reduced.change:
+            return None
+        sandwich = Sandwich(reduced.change, reduced.load)
+        expected = sandwich_campaign(self._ends, sandwich, rounds=1, p_max=_ANY_RATE)
+        ids = (arms[0][0], arms[1][0])
+        return self._if_same(expected, registered, _Recognised(sandwich, ids))
+
+    def _if_same(
+        self, expected: Campaign, registered: RegisteredCampaign, recognised: "_Recognised"
+    ) -> "_Recognised | None":
+        is_same = definition_key(expected, self._stack) == registered.campaign.definition_key
+        return recognised if is_same else None
 
 
-def _played_arms(registered: RegisteredCampaign, ends: Ends) -> Iterator[Trial | None]:
-    workload = registered.campaign.definition.get("workload") or {}
-    for arm in registered.arms:
-        yield _trial_of(arm.levels, workload, ends)
+class _Recognised(NamedTuple):
+    """`arm_ids`: of the one arm, or of the clean and the reduced one."""
+
+    what: Trial | Sandwich
+    arm_ids: tuple[int, ...]
 
 
-def _trial_of(levels: Mapping[str, Any], workload: Mapping[str, Any], ends: Ends) -> Trial | None:
+def _trial_of(
+    levels: Mapping[str, Any], registered: RegisteredCampaign, ends: Ends
+) -> Trial | None:
     """None where the arm is none between the two ends."""
     if levels.keys() != ends.campaign.factors.keys():
         return None
@@ -102,6 +139,7 @@ def _trial_of(levels: Mapping[str, Any], workload: Mapping[str, Any], ends: Ends
     if strange - {CONCURRENCY}:
         return None
     given = ends.campaign.workload
+    workload = registered.campaign.definition.get("workload") or {}
     return Trial(
         frozenset(change),
         Load(
@@ -114,22 +152,6 @@ def _trial_of(levels: Mapping[str, Any], workload: Mapping[str, Any], ends: Ends
 
 def _if_other(amount: int | None, given: int) -> int | None:
     return None if amount == given else amount
-
-
-def _is_trial(registered: RegisteredCampaign, trial: Trial, ends: Ends, stack: Stack) -> bool:
-    expected = definition_key(trial_campaign(ends, trial, runs=1), stack)
-    return registered.campaign.definition_key == expected
-
-
-def _sandwich(
-    registered: RegisteredCampaign, arms: Sequence[Trial], ends: Ends, stack: Stack
-) -> Sandwich | None:
-    reduced = [trial for trial, arm in zip(arms, registered.arms, strict=True) if arm.is_baseline]
-    if len(arms) != 2 or len(reduced) != 1 or not reduced[0].change:
-        return None
-    sandwich = Sandwich(reduced[0].change, reduced[0].load)
-    expected = definition_key(sandwich_campaign(ends, sandwich, rounds=1, p_max=0.5), stack)
-    return sandwich if registered.campaign.definition_key == expected else None
 
 
 def _done_runs(store: Store, campaign_id: int, ends: Ends) -> dict[int, list[StoredRun]]:

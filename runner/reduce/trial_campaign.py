@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from io import StringIO
 from itertools import count
 from typing import Any
@@ -170,6 +171,7 @@ def _mixtures(
     ]
 
 
+@lru_cache(maxsize=1)
 def _seed_of_turns() -> int:
     """The first order seed that puts the clean arm before the reduced one in each early block."""
     blocks = range(1, _PLANNED_ROUNDS + 1)
@@ -189,7 +191,13 @@ def _digest(levels: Mapping[str, LevelValue], load: Load) -> str:
 def _campaign(ends: Ends, shape: Mapping[str, Any]) -> Campaign:
     text = StringIO()
     YAML(typ="safe").dump(dict(shape), text)
-    return campaign_of(parse_yaml(ends.campaign.source_path, text.getvalue()))
+    return _read(ends.campaign.source_path, text.getvalue())
+
+
+@lru_cache(maxsize=512)
+def _read(path: str, text: str) -> Campaign:
+    """Kept, because each step looks at all trials so far and reading YAML is slow."""
+    return campaign_of(parse_yaml(path, text))
 
 
 def arm_text(ends: Ends, levels: Mapping[str, LevelValue]) -> str:
