@@ -33,8 +33,8 @@ from runner.report.page_addresses import arm_page, linked, run_link, run_page
 MOST_RUNS = 200
 _NOT_WATCHED = "not watched"
 _INTERVALS = (
-    "Intervals are Wilson 95 %, with silent sessions counted as clean at the lower and as corrupt "
-    "at the upper end. Sessions of one run are not independent, so these intervals are for "
+    "Intervals are Wilson 95 %, with silent sessions counted as clean at the left end and as "
+    "corrupt at the right one. Sessions of one run are not independent, so these intervals are for "
     "reading, not for deciding."
 )
 

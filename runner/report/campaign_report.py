@@ -89,7 +89,7 @@ def method_section(record: CampaignRecord) -> Section:
 
 def file_section(record: CampaignRecord) -> Section:
     """The file as it was read; saved, it runs the campaign again."""
-    said = Paragraph("Saved as a file, this is what `decisive run FILE` plays again.")
+    said = Paragraph("Saved as a file, this is played again by decisive run FILE.")
     text = Verbatim(record.source_text)
     return Section("Campaign file", (said, text), role=SectionRole.REPRODUCTION)
 

@@ -4,7 +4,7 @@ The headings are those of the bug report forms in the projects' `.github/ISSUE_T
 stood in November 2026: `1-bug-report.yml` of SGLang, `400-bug-report.yml` of vLLM.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class IssueReport(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class _Form:
     title_prefix: str
-    headings: tuple[tuple[str, SectionRole | None], ...]  # None: left to who files the issue
+    headings: tuple[tuple[str, tuple[SectionRole, ...]], ...]  # without roles: left to who files it
     ask_environment: str
 
 
@@ -53,20 +53,19 @@ _FORMS = {
     Project.SGLANG: _Form(
         "[Bug] ",
         (
-            ("Checklist", None),
-            ("Describe the bug", SectionRole.FINDING),
-            ("Reproduction", SectionRole.REPRODUCTION),
-            ("Environment", SectionRole.ENVIRONMENT),
+            ("Checklist", ()),
+            ("Describe the bug", (SectionRole.FINDING,)),
+            ("Reproduction", (SectionRole.REPRODUCTION,)),
+            ("Environment", (SectionRole.ENVIRONMENT,)),
         ),
         "python3 -m sglang.check_env",
     ),
     Project.VLLM: _Form(
         "[Bug]: ",
         (
-            ("Your current environment", SectionRole.ENVIRONMENT),
-            ("🐛 Describe the bug", SectionRole.FINDING),
-            ("Reproduction", SectionRole.REPRODUCTION),
-            ("Before submitting a new issue...", None),
+            ("Your current environment", (SectionRole.ENVIRONMENT,)),
+            ("🐛 Describe the bug", (SectionRole.FINDING, SectionRole.REPRODUCTION)),
+            ("Before submitting a new issue...", ()),
         ),
         "python collect_env.py",
     ),
@@ -87,27 +86,31 @@ def to_issue(document: ReportDocument, project: Project) -> IssueReport:
 
 def _arranged(document: ReportDocument, form: _Form) -> tuple[Section, ...]:
     return tuple(
-        Section(heading, tuple(_blocks(document, role, form)), tag=None)
-        for heading, role in form.headings
+        Section(heading, _blocks(document, roles, form), tag=None)
+        for heading, roles in form.headings
     )
 
 
-def _blocks(document: ReportDocument, role: SectionRole | None, form: _Form) -> list[Block]:
-    if role is None:
-        return [Paragraph("(to be answered in the form)")]
-    blocks: list[Block] = []
+def _blocks(
+    document: ReportDocument, roles: tuple[SectionRole, ...], form: _Form
+) -> tuple[Block, ...]:
+    if not roles:
+        return (Paragraph("(to be answered in the form)"),)
+    blocks = [block for role in roles for block in _of_role(document, role, form)]
+    return tuple(blocks) or (Paragraph("(nothing was recorded to play it again)"),)
+
+
+def _of_role(document: ReportDocument, role: SectionRole, form: _Form) -> Iterator[Block]:
     if role is SectionRole.FINDING:
-        blocks += [Paragraph(document.summary), Paragraph(document.made_from)]
+        yield Paragraph(document.summary)
+        yield Paragraph(document.made_from)
     for section in document.sections:
         if section.role is role:
-            blocks.append(Heading(section.title))
-            blocks += [_lower(block) for block in section.blocks]
+            yield Heading(section.title)
+            yield from map(_lower, section.blocks)
     if role is SectionRole.ENVIRONMENT:
-        blocks.append(Paragraph(f"The output of {form.ask_environment} on the server goes here:"))
-        blocks.append(Verbatim("(not recorded)"))
-    if role is SectionRole.REPRODUCTION and not blocks:
-        blocks.append(Paragraph("(nothing was recorded to play it again)"))
-    return blocks
+        yield Paragraph(f"The output of {form.ask_environment} on the server goes here:")
+        yield Verbatim("(not recorded)")
 
 
 def _lower(block: Block) -> Block:

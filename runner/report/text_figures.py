@@ -84,7 +84,13 @@ def _outcomes(bars: Sequence[OutcomeBar]) -> str:
 def _outcome_line(bar: OutcomeBar, most: int) -> str:
     """Each class that occurred has a column at least."""
     counts = [(kind, number) for kind, number in bar.counts if number]
-    columns = {kind: max(1, int(number * WIDTH / most)) for kind, number in counts}
+    columns: dict[OutcomeClass, int] = {}
+    before = 0
+    for kind, number in counts:
+        # From end to end, so that what is lost by rounding is not lost twice.
+        ends = [round(place * WIDTH / most) for place in (before, before + number)]
+        columns[kind] = max(1, ends[1] - ends[0])
+        before += number
     while sum(columns.values()) > WIDTH:
         columns[max(columns, key=lambda kind: columns[kind])] -= 1
     return "".join(_SIGNS[kind] * columns[kind] for kind, _ in counts)

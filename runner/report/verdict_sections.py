@@ -67,7 +67,8 @@ def headline_text(verdict: CampaignVerdict) -> str:
 def false_alarms_section(verdicts: Sequence[ReportedVerdict]) -> tuple[Section, ...]:
     """How many of these verdicts are expected to mislead though the rules were kept."""
     registered = [each for each in verdicts if not each.verdict.is_exploratory]
-    later = len(verdicts) - len(registered)
+    picked = any(each.hypothesis_id is None for each in verdicts)
+    later = len(verdicts) - len(registered) - picked
     said = _of_registered(len(registered)) if registered else ()
     if later:
         verb = "was" if later == 1 else "were"
@@ -75,6 +76,12 @@ def false_alarms_section(verdicts: Sequence[ReportedVerdict]) -> tuple[Section, 
             *said,
             f"{_hypotheses(later)} {verb} written down after runs had begun, which no number here "
             "accounts for: what they say is a hint to test.",
+        )
+    if picked:
+        said = (
+            *said,
+            "This comparison was picked with its runs in the store, which no number here accounts "
+            "for: what it says is a hint to test.",
         )
     if not said:
         return ()
@@ -88,7 +95,7 @@ def _of_registered(number: int) -> tuple[str, ...]:
     return (
         f"Direction: {_hypotheses(number)} registered, p-values adjusted for their number (Holm). "
         f"If no arm differed from the one it is compared with, at most {percent} of such "
-        "campaigns would claim one of these directions all the same.",
+        "campaigns would claim one of these directions by chance.",
         f"Elimination: each limit holds at {rounded(rule.confidence * 100, 0)} % by itself and is "
         f"not adjusted. If the rate of every arm were just the one tolerated, {expected} of "
         f"{number:,} would be expected to pass the limit by chance.",
