@@ -2,8 +2,9 @@
 
 import json
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.fakes.controlled_configs import (
     docker,
     kubernetes,
     systemd_over_ssh,
+    tool,
 )
 from tests.fakes.oracle_configs import write_oracle_configs
 from tests.runner.execute.campaign_bench import Watching, run_once, store_url, stored_runs
@@ -43,19 +45,48 @@ def made(tmp_path: Path) -> Iterator[Callable[..., ControlledStack]]:
         stack.close()
 
 
+def found_on_path(
+    stack: ControlledStack, names: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stack file names the programs as on any machine; the stand-ins are first on the path."""
+    put_on_path(stack.folder, {name: FAKES / f"{name}.py" for name in names}, monkeypatch)
+    path = stack.folder / "stacks" / "oracle.yaml"
+    text = path.read_text("utf-8")
+    for name in names:
+        words = json.dumps(tool(name, stack.folder))[1:-1]
+        assert words in text
+        text = text.replace(words, json.dumps(name))
+    path.write_text(text, "utf-8")
+
+
+def put_on_path(
+    folder: Path, programs: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = folder / "bin"
+    tools.mkdir()
+    for name, program in programs.items():
+        words = shlex.join([sys.executable, str(program), str(folder)])
+        (tools / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n', "utf-8")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+
+
 def calls(folder: Path, name: str) -> list[str]:
     return (folder / name).read_text("utf-8").splitlines()
 
 
 def test_a_unit_over_ssh_is_brought_into_each_arm_proved_and_given_back(
-    made: Callable[..., ControlledStack], tmp_path: Path
+    made: Callable[..., ControlledStack], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stack = made(systemd_over_ssh, levels=["fp8", "bf16"], sessions=4)
-    watching = Watching()
+    found_on_path(stack, ("ssh", "systemctl", "journalctl"), monkeypatch)
+    seen: list[str] = []
+    watching = Watching(on_session=lambda _: seen.extend(stack.running_words(UNIT)))
 
     run_once(tmp_path, watching=watching)
 
     assert [run.state for run in stored_runs(tmp_path)] == ["done", "done"], watching.notes
+    assert 'a "quoted" $HOME 100% \\ word; touch /tmp/x' in seen, "as the level has it"
     by_arm = {run.arm_id: run for run in stored_runs(tmp_path)}
     with open_store(store_url(tmp_path)) as store, store.session() as session:
         proof = run_proof(session.connection(), by_arm[2].id)
@@ -67,19 +98,6 @@ def test_a_unit_over_ssh_is_brought_into_each_arm_proved_and_given_back(
     assert not list((tmp_path / "drop-ins" / f"{UNIT}.d").iterdir())
     assert not Path("/tmp/x").exists()
     assert all("root@gpu1" in call for call in calls(tmp_path, "ssh-calls"))
-
-
-def test_a_level_reaches_the_process_as_it_is_written(
-    made: Callable[..., ControlledStack], tmp_path: Path
-) -> None:
-    stack = made(systemd_over_ssh, levels=["bf16"], sessions=4)
-    seen: list[list[str]] = []
-
-    run_once(
-        tmp_path, watching=Watching(on_session=lambda _: seen.append(stack.running_words(UNIT)))
-    )
-
-    assert seen[0][-1] == 'a "quoted" $HOME 100% \\ word; touch /tmp/x'
 
 
 def test_a_server_that_lies_about_its_keys_is_found_out_by_its_bytes(
@@ -95,9 +113,10 @@ def test_a_server_that_lies_about_its_keys_is_found_out_by_its_bytes(
 
 
 def test_containers_are_started_for_each_arm_and_none_is_left(
-    made: Callable[..., ControlledStack], tmp_path: Path
+    made: Callable[..., ControlledStack], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stack = made(docker, levels=["fp8", "bf16"], sessions=4)
+    found_on_path(stack, ("docker",), monkeypatch)
 
     run_once(tmp_path)
 
@@ -128,7 +147,7 @@ def test_the_next_server_starts_when_the_gpu_is_free_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_oracle_configs(tmp_path, levels=["fp8"], sessions=4, blocks=2)
-    put_on_path("nvidia-smi", FAKES / "nvidia_smi.py", tmp_path, monkeypatch)
+    put_on_path(tmp_path, {"nvidia-smi": FAKES / "nvidia_smi.py"}, monkeypatch)
     held, free = "0, 90000", "0, 120"
     (tmp_path / "gpu-memory").write_text("\n".join([free, held, held, free]), "ascii")
 
@@ -140,12 +159,3 @@ def test_the_next_server_starts_when_the_gpu_is_free_again(
     with open_store(store_url(tmp_path)) as store:
         facts = {each.service: each.facts for each in fingerprints_of(store, 1)}
     assert facts["host this machine"]["gpus"][0]["name"] == "A GPU of the test"
-
-
-def put_on_path(name: str, program: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tools = folder / "bin"
-    tools.mkdir()
-    script = tools / name
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{program}" "{folder}" "$@"\n', "utf-8")
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
