@@ -4,6 +4,7 @@ Nothing is kept here that the store does not have, so that an interrupted reduct
 was; only what could not be run is remembered, and is tried again by the next start.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -30,11 +31,14 @@ from runner.reduce.reduction import (
 )
 from runner.reduce.standing import Standing, StandingRule
 from runner.reduce.stored_trials import StoredTrials, TrialReader, sandwich_runs
-from runner.reduce.trial import Trial
+from runner.reduce.trial import Sandwich, Trial
 from runner.reduce.trial_campaign import Ends, sandwich_campaign, trial_campaign
 
 Play: TypeAlias = Callable[[Campaign], AttendedEnd]
 """Runs what is missing of a campaign, for as long as there is time."""
+
+MOST_FAILURES = 2
+"""Runs of one arm that come to nothing, before it counts as one that cannot be run."""
 
 _SIZED_SCENARIOS = frozenset(
     {ScenarioName.TOOL_DIALOGUE, ScenarioName.PROBE, ScenarioName.LONG_CONTEXT}
@@ -91,6 +95,7 @@ class Reduction:
         if not self.with_excluded:
             self._bar_excluded()
         reader = TrialReader(self.store, self.ends, self.stack)
+        failures: Counter[Trial | Sandwich] = Counter()
         while True:
             stored = reader.read()
             seen = self._seen(stored)
@@ -104,9 +109,13 @@ class Reduction:
             if attended.end is None or attended.end.was_stopped:
                 return self._end(reader.read(), cut_by=attended)
             failure = self._failure(attended.end.campaign_id)
-            if failure is not None and isinstance(following, RunTrial):
-                self.barred[following.trial] = failure
-            elif failure is not None:
+            if failure is None:
+                continue
+            what = following.trial if isinstance(following, RunTrial) else following.sandwich
+            failures[what] += 1
+            if failures[what] >= MOST_FAILURES and isinstance(what, Trial):
+                self.barred[what] = failure
+            elif failures[what] >= MOST_FAILURES:
                 return self._end(stored, failed=failure)
 
     @property

@@ -40,11 +40,11 @@ workload:
   rounds: 4
   context_tokens: 140
   max_tokens: 400
-  deadlines: {{connect_s: 10, first_token_s: 15, no_progress_s: 15, session_s: 90}}
+  deadlines: {{connect_s: 30, first_token_s: 90, no_progress_s: 90, session_s: 400}}
   tool_latency: {{median_ms: 20, sigma: 1.2}}
 schedule: {{blocks: 1, order_seed: 1, restart: every_run}}
 corrupt: [leak, no_tool, malformed, wrong, degenerate]
-longest_pause_s: 5
+longest_pause_s: 15
 """
 
 
