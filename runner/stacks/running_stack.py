@@ -17,7 +17,7 @@ from runner.errors import StackControlError, StackStartError
 from runner.stacks.port_ownership import require_own_listener
 from runner.stacks.readiness import ReadinessProbe, wait_until_ready
 from runner.stacks.service_launch import ServiceLaunch
-from runner.stacks.start_log import StartLog
+from runner.stacks.start_log import StartLog, last_lines
 
 CHAT_PATH = "/v1/chat/completions"
 _LOG_TAIL_LINES = 15
@@ -132,8 +132,7 @@ def _stop_all(running: RunningStack) -> None:
 def _log_tail(running: RunningStack, service: str) -> str:
     path, log = running.log_path(service), running.start_logs.get(service)
     if path is not None and path.exists():
-        text = path.read_text(encoding="utf-8", errors="replace")
-        lines, where = text.splitlines()[-_LOG_TAIL_LINES:], f" {path}"
+        lines, where = last_lines(path, _LOG_TAIL_LINES), f" {path}"
     elif log is not None:
         lines, where = log.tail(_LOG_TAIL_LINES), ""
     else:

@@ -1,17 +1,28 @@
 """What a service has written since its start, as far as a proof needs it."""
 
 import asyncio
+import os
 import re
 from collections.abc import Collection
+from pathlib import Path
 
 from db.clock import Clock
-from runner.observe.log_envelopes import unwrap
+from runner.observe.log_envelopes import ANSI, unwrap
 from runner.observe.log_follower import LogSource
 
 MOST_BYTES = 8 * 1024 * 1024
 LINES_DEADLINE_S = 10.0
+_TAIL_BYTES = 64 * 1024
 _POLL_S = 0.1
 _ANY_YEAR = 2000  # only the text of a line is of interest here
+
+
+def last_lines(path: Path, lines: int) -> list[str]:
+    """Of a log file, without colours; of its last kibibytes where it is long. Raises OSError."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+        text = file.read(_TAIL_BYTES).decode("utf-8", errors="replace")
+    return ANSI.sub("", text).splitlines()[-lines:]
 
 
 class StartLog:
