@@ -1,6 +1,5 @@
 """When a service counts as started, by the clock of the test."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 
 import httpx
