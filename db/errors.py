@@ -16,6 +16,7 @@
   + FilterError              the filter is not well written: correct it where the text says
   + RecordError
     - DuplicateSessionError  that session of the run is stored already
+    - DuplicateImportError   that run of another tool was imported already
     - RunClosedError         the run is done; its evidence does not change any more
     - RecorderClosedError    the recorder was closed: nothing more can be written through it
     - RecorderFailedError    rows that nobody waited for were lost: the record has a gap
@@ -92,6 +93,10 @@ class RecordError(StoreError):
 
 class DuplicateSessionError(RecordError):
     """The run already has a session of that index."""
+
+
+class DuplicateImportError(RecordError):
+    """The campaign holds the imported run already."""
 
 
 class RunClosedError(RecordError):

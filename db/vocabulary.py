@@ -131,6 +131,7 @@ class RunFlag(StrEnum):
     ENDED_AT_WEDGE = "ended_at_wedge"
     FOREIGN_TRAFFIC = "foreign_traffic"
     ARRIVALS_LATE = "arrivals_late"
+    IMPORTED = "imported"
 
 
 class RawKind(StrEnum):

@@ -104,8 +104,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
     "import": ListedCommand(
         "import_command",
         "import_run",
-        "Read the lines wall=..., CORRUPTION sessions, peak and WaitingForInput as a run; "
-        "judge it.",
+        "Take in the runs of another tool's result file, marked as imported, beside our own.",
     ),
     "evidence": ListedCommand(
         "evidence_command",

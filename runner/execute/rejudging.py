@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from db.judgements import recorded_sessions, rewrite_judgements
 from db.reads.runs import runs
 from db.store import Store
-from db.vocabulary import RunState
+from db.vocabulary import RunFlag, RunState
 from db.wedges import mark_wedge_victims
 from runner.judge.version import JUDGE_VERSION
 from runner.sessions.rejudging import judge_again
@@ -31,13 +31,18 @@ class Rejudged:
 def rejudge_campaign(
     store: Store, campaign_id: int, *, on_run: Callable[[int], None] = lambda run_id: None
 ) -> Rejudged:
-    """Every session of every run that is not being driven now. A run is rewritten as a whole."""
+    """Every session of every run that is not being driven now. A run is rewritten as a whole.
+
+    Of an imported run not all is stored that it was judged by: it stays as it is.
+    """
     with store.session() as session:
         stored = runs(session.connection(), [campaign_id])
     total = 0
     changed: list[ChangedSession] = []
     for run in stored:
         if run.run_state is RunState.PLANNED or run.run_state.is_active or not run.n_ended:
+            continue
+        if RunFlag.IMPORTED in run.flags:
             continue
         sessions = list(recorded_sessions(store, run.id))
         judgements = [judge_again(each) for each in sessions]

@@ -1,0 +1,119 @@
+"""Result files of aiperf; pure. Format: "Working with profile export files" of its documentation.
+
+`profile_export.jsonl` has one record a request with times and no text; `profile_export_raw.jsonl`
+(`--export-level raw`) has what was asked and every piece of the answer;
+`profile_export_aiperf.json` sums up a run.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from runner.imported.error_reasons import error_reason
+from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
+from runner.imported.json_reading import Object, count, inner, number, text
+
+TOOL = "aiperf"
+
+_NS = 1e9
+_OF_CANCELLING = "RequestCancellationError"
+
+
+def is_aiperf_record(record: Object) -> bool:
+    return number(inner(record, "metadata", "request_start_ns")) is not None
+
+
+def is_aiperf_summary(whole: Object) -> bool:
+    return "input_config" in whole and number(inner(whole, "request_count", "avg")) is not None
+
+
+def read_aiperf_records(records: Sequence[Object]) -> ImportedRun:
+    requests = [_request(record) for record in records if is_aiperf_record(record)]
+    requests.sort(key=lambda each: each.started_at_s or 0.0)
+    starts = [each.started_at_s for each in requests if each.started_at_s is not None]
+    ends = [x.started_at_s + (x.duration_s or 0.0) for x in requests if x.started_at_s is not None]
+    models = {text(inner(record, "payload", "model")) for record in records} - {None}
+    return ImportedRun(
+        tool=TOOL,
+        model=models.pop() if len(models) == 1 else None,
+        requests=tuple(requests),
+        requests_made=len(requests),
+        requests_failed=sum(each.error is not None for each in requests),
+        duration_s=max(ends) - min(starts) if starts else None,
+        started_at_s=min(starts, default=None),
+        concurrency=peak_in_flight(requests),
+    )
+
+
+def read_aiperf_summary(whole: Object) -> ImportedRun:
+    figures = {
+        f"{name} {statistic}": value
+        for name, block in whole.items()
+        if isinstance(block, dict) and "unit" in block
+        for statistic in ("avg", "p50", "p99")
+        if (value := number(block.get(statistic))) is not None
+    }
+    models = inner(whole, "input_config", "endpoint", "model_names")
+    answered = count(inner(whole, "request_count", "avg")) or 0
+    failed = count(inner(whole, "error_request_count", "avg")) or 0
+    return ImportedRun(
+        tool=TOOL,
+        model=text(models[0]) if isinstance(models, list) and models else None,
+        figures=figures,
+        requests_made=answered + failed,
+        requests_failed=failed,
+        duration_s=number(inner(whole, "benchmark_duration", "avg")),
+        concurrency=count(inner(whole, "input_config", "loadgen", "concurrency")),
+    )
+
+
+def _request(record: Object) -> ImportedRequest:
+    metadata, error = inner(record, "metadata"), inner(record, "error")
+    started, ended = (number(inner(metadata, f"request_{x}_ns")) for x in ("start", "end"))
+    status = count(record.get("status")) or count(inner(error, "code"))
+    words = ": ".join(
+        told for name in ("type", "message") if (told := text(inner(error, name))) is not None
+    )
+    first_ms = number(inner(record, "metrics", "time_to_first_token", "value"))
+    asked = inner(record, "payload")
+    return ImportedRequest(
+        error=(words or "the request failed") if error else None,
+        reason=error_reason(words, status) if error else None,
+        http_status=status,
+        started_at_s=None if started is None else started / _NS,
+        first_token_s=None if first_ms is None else first_ms / 1e3,
+        duration_s=None if started is None or ended is None else (ended - started) / _NS,
+        prompt_tokens=count(inner(record, "metrics", "input_sequence_length", "value")),
+        completion_tokens=count(inner(record, "metrics", "output_sequence_length", "value")),
+        conversation=text(inner(metadata, "x_correlation_id")),
+        turn_index=count(inner(metadata, "turn_index")) or 0,
+        was_cancelled=inner(metadata, "was_cancelled") is True
+        or inner(error, "type") == _OF_CANCELLING,
+        asked=asked if isinstance(asked, dict) else None,
+        response=_response(record.get("responses")),
+    )
+
+
+def _response(responses: object) -> bytes | None:
+    """The pieces of a raw record as the body that they were: a stream, or one JSON object."""
+    pieces = responses if isinstance(responses, list) else []
+    lines: list[str] = []
+    for piece in pieces:
+        packets = piece.get("packets") if isinstance(piece, dict) else None
+        if isinstance(packets, list):
+            lines += [line for packet in packets if (line := _line(packet))]
+            lines.append("")
+        elif isinstance(piece, dict) and (body := _whole(piece)):
+            return body.encode()
+    return "\n".join([*lines, ""]).encode() if lines else None
+
+
+def _line(packet: Any) -> str:
+    name, value = inner(packet, "name"), inner(packet, "value")
+    return f"{name}: {value}" if name is not None and value is not None else ""
+
+
+def _whole(piece: dict[str, Any]) -> str | None:
+    if isinstance(piece.get("json"), dict):
+        return json.dumps(piece["json"])
+    return text(piece.get("text"))

@@ -1,0 +1,49 @@
+"""Reads fields of foreign JSON: a field of another kind than it should be is absent; pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+Object = Mapping[str, Any]
+
+
+def number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return None
+    return float(value)
+
+
+def count(value: object) -> int | None:
+    found = number(value)
+    return None if found is None or found < 0 else int(found)
+
+
+def text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def objects(value: object) -> list[Object]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def inner(value: object, *path: str) -> Any:
+    """What lies under the path, or None."""
+    for name in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
+
+
+def columns(whole: Object, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Lists of equal length under `names` as rows by our names; rows end with the longest list."""
+    found = {ours: whole.get(theirs) for ours, theirs in names.items()}
+    lists: dict[str, Sequence[Any]] = {k: v for k, v in found.items() if isinstance(v, list)}
+    for place in range(max((len(each) for each in lists.values()), default=0)):
+        yield {ours: each[place] if place < len(each) else None for ours, each in lists.items()}
+
+
+def scalars(whole: Object) -> dict[str, Any]:
+    """The fields that hold one value."""
+    plain = str | int | float | bool
+    return {str(k): v for k, v in whole.items() if isinstance(v, plain)}

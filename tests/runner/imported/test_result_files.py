@@ -1,0 +1,251 @@
+"""Result files of other tools are told apart by their content and read as runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db.vocabulary import ErrorReason
+from runner.errors import RecordedCaseError
+from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
+from runner.imported.result_files import read_result_file
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "imports"
+
+
+def read_one(content: Any) -> ImportedRun:
+    text = content if isinstance(content, str) else json.dumps(content)
+    (run,) = read_result_file(text)
+    return run
+
+
+def test_a_file_that_vllm_bench_serve_wrote_is_read() -> None:
+    """Made by `vllm bench serve --save-result --save-detailed` of vLLM 0.32 against the testbed."""
+    run = read_one((DATA / "vllm_bench_serve.json").read_text("utf-8"))
+
+    assert (run.tool, run.model, run.concurrency) == ("vllm bench serve", "tiny-dsml", 3)
+    assert (run.requests_made, run.requests_failed) == (6, 0)
+    assert run.duration_s == pytest.approx(0.1417, abs=1e-4)
+    assert run.figures["median_ttft_ms"] == pytest.approx(43.8, abs=0.1)
+    first = run.requests[0]
+    assert first.content is not None and first.content.startswith("grow grow")
+    assert (first.prompt_tokens, first.completion_tokens) == (8, 16)
+    assert first.duration_s == pytest.approx(0.1025, abs=1e-4)
+    # It keeps no calls: an empty text is an answer that is not known.
+    assert [each.is_told for each in run.requests] == [True, True, False, False, False, True]
+
+
+def test_a_failed_request_of_vllm_bench_is_told_by_its_last_line() -> None:
+    whole = {
+        "model_id": "m",
+        "request_throughput": 1.0,
+        "completed": 1,
+        "failed": 1,
+        "duration": 2.0,
+        "num_prompts": 2,
+        "generated_texts": ["fine", ""],
+        "errors": [
+            "",
+            "Traceback (most recent call last):\n  ...\nServerDisconnectedError: closed",
+        ],
+        "ttfts": [0.1, 0.0],
+    }
+
+    run = read_one(whole)
+
+    assert run.requests[1].error == "ServerDisconnectedError: closed"
+    assert run.requests[1].reason is ErrorReason.TRUNCATED
+    assert run.requests[1].first_token_s is None
+
+
+def test_lines_of_sglang_bench_serving_are_one_run_each() -> None:
+    """By `sglang/benchmark/serving.py` of 0.5: one line a run, lists with `--output-details`."""
+    line = {
+        "backend": "sglang-oai-chat",
+        "dataset_name": "random",
+        "max_concurrency": 4,
+        "duration": 3.0,
+        "completed": 2,
+        "request_throughput": 0.7,
+        "server_info": {"served_model_name": "deepseek"},
+        "generated_texts": ["a", "b"],
+        "errors": ["", ""],
+        "ttfts": [0.2, 0.3],
+        "itls": [[0.1, 0.1], []],
+        "cached_tokens_details": [{"device": 64, "host": 0}, None],
+    }
+
+    first, second = read_result_file(json.dumps(line) + "\n" + json.dumps({**line, "completed": 1}))
+
+    assert (first.tool, first.model, first.concurrency) == ("sglang.bench_serving", "deepseek", 4)
+    assert first.requests[0].duration_s == pytest.approx(0.4)
+    assert first.requests[0].cached_tokens == {"device": 64, "host": 0}
+    assert second.requests_failed == 1
+
+
+def aiperf_record(number: int, **more: Any) -> dict[str, Any]:
+    return {
+        "metadata": {
+            "session_num": number,
+            "x_correlation_id": f"session-{number}",
+            "turn_index": 0,
+            "request_start_ns": (1_759_813_207 + number) * 1_000_000_000,
+            "request_end_ns": (1_759_813_209 + number) * 1_000_000_000,
+            "was_cancelled": False,
+        },
+        "metrics": {
+            "time_to_first_token": {"value": 255.9, "unit": "ms"},
+            "input_sequence_length": {"value": 550, "unit": "tokens"},
+        },
+        "error": None,
+        **more,
+    }
+
+
+def test_records_of_aiperf_have_times_and_no_text() -> None:
+    """By aiperf's page "Working with profile export files"."""
+    failed = {"code": 503, "type": "HTTPError", "message": "no worker"}
+    lines = [aiperf_record(0), aiperf_record(1, error=failed)]
+
+    run = read_one("\n".join(map(json.dumps, lines)))
+
+    assert (run.tool, run.requests_made, run.requests_failed) == ("aiperf", 2, 1)
+    assert (run.concurrency, run.duration_s) == (2, 3.0)
+    assert run.requests[0].first_token_s == pytest.approx(0.2559)
+    assert [each.is_told for each in run.requests] == [False, True]
+    assert run.requests[1].reason is ErrorReason.HTTP_5XX
+
+
+def test_raw_records_of_aiperf_have_the_answer_as_it_was_streamed() -> None:
+    events = [
+        {"perf_ns": 1, "packets": [{"name": "data", "value": '{"choices": []}'}]},
+        {"perf_ns": 2, "packets": [{"name": "data", "value": "[DONE]"}]},
+    ]
+    payload = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+    run = read_one([aiperf_record(0, payload=payload, status=200, responses=events)])
+
+    assert run.model == "m"
+    assert run.requests[0].response == b'data: {"choices": []}\n\ndata: [DONE]\n\n'
+    assert run.requests[0].asked == payload
+
+
+def test_the_summary_of_aiperf_has_figures_only() -> None:
+    run = read_one(
+        {
+            "request_count": {"unit": "requests", "avg": 90},
+            "error_request_count": {"unit": "requests", "avg": 10},
+            "time_to_first_token": {"unit": "ms", "avg": 12.5, "p99": 40.0},
+            "input_config": {"endpoint": {"model_names": ["m"]}, "loadgen": {"concurrency": 8}},
+        }
+    )
+
+    assert (run.model, run.concurrency, run.requests) == ("m", 8, ())
+    assert (run.requests_made, run.requests_failed) == (100, 10)
+    assert run.figures["time_to_first_token p99"] == 40.0
+
+
+def test_a_report_of_guidellm_is_a_run_for_each_rate() -> None:
+    """By guidellm's schemas GenerativeBenchmark and GenerativeRequestStats."""
+    stats = {
+        "request_id": "a",
+        "request_args": json.dumps({"body": {"model": "m", "messages": []}}),
+        "output": "fine",
+        "prompt_tokens": 20,
+        "output_tokens": 3,
+        "info": {
+            "timings": {"request_start": 10.0, "first_token_iteration": 10.5, "request_end": 12.0}
+        },
+    }
+    errored = {**stats, "output": None, "info": {"error": "timed out", "timings": {}}}
+    cut = {**stats, "output": "fi"}
+    benchmark = {
+        "config": {"strategy": {"type_": "concurrent", "streams": 2}},
+        "requests": {"successful": [stats], "errored": [errored], "incomplete": [cut]},
+        "metrics": {"request_totals": {"successful": 1, "errored": 1, "total": 3}},
+        "duration": 2.0,
+        "start_time": 10.0,
+    }
+
+    runs = read_result_file(json.dumps({"benchmarks": [benchmark, benchmark]}))
+
+    assert [run.concurrency for run in runs] == [2, 2]
+    assert (runs[0].model, runs[0].requests_made, runs[0].requests_failed) == ("m", 3, 1)
+    by_error = {each.error: each for each in runs[0].requests}
+    assert by_error["timed out"].reason is ErrorReason.SESSION_TIMEOUT
+    assert sorted(each.was_cancelled for each in runs[0].requests) == [False, False, True]
+    whole = next(each for each in runs[0].requests if each.content == "fine")
+    assert (whole.first_token_s, whole.duration_s) == (0.5, 2.0)
+
+
+ANSWER = {"model": "m", "choices": [{"index": 0, "message": {"content": "hi"}}]}
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"request": ASKED, "response": ANSWER},
+        {"request": {"body": ASKED}, "response": {"status_code": 200, "body": ANSWER}},
+        {**ASKED, "response": ANSWER},
+        {**ASKED, "response": "data: " + json.dumps(ANSWER) + "\n\ndata: [DONE]\n\n"},
+        {"custom_id": "1", "response": {"status_code": 200, "body": ANSWER}, "error": None},
+        ANSWER,
+    ],
+    ids=["pair", "http", "beside", "stream", "batch", "bare"],
+)
+def test_chat_requests_and_responses_are_read_in_their_known_shapes(line: dict[str, Any]) -> None:
+    run = read_one(json.dumps(line) + "\n" + json.dumps(line))
+
+    assert run.requests_made == 2
+    assert run.requests_failed == 0
+    assert b'"choices"' in (run.requests[0].response or b"")
+    assert (run.requests[0].asked is None) == ("messages" not in json.dumps(line))
+
+
+def test_a_line_whose_request_failed_is_an_error_with_its_status() -> None:
+    line = {"request": ASKED, "response": {"status_code": 500, "body": {"error": {"message": "x"}}}}
+
+    request = read_one(json.dumps(line) + "\n" + json.dumps({"request": ASKED, "response": ANSWER}))
+
+    assert request.requests[0].error == "x"
+    assert request.requests[0].reason is ErrorReason.HTTP_5XX
+
+
+def test_printed_lines_are_counts_and_nothing_else() -> None:
+    run = read_one(
+        'wall=485.7s counts={"error": 75, "leak": 5}\n'
+        "CORRUPTION sessions: 5/80 = 6%  (leak=5 no_tool=0 error=75 ok-ish[done/maxrounds]=0)\n"
+        "WaitingForInput/aborts during run: 168\n"
+    )
+
+    assert (run.counts, run.duration_s, run.wedge_lines) == ({"leak": 5, "error": 75}, 485.7, 168)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "it is empty"),
+        ("[]", "it is empty"),
+        ("hello", "line 1 is no JSON object (hello)"),
+        ("[1]", "found 1"),
+        ('{"a": 1}\n{cut', "line 2 is no JSON object ({cut)"),
+        ('{"loss": 1, "step": 2}', "an object with loss, step is no result that is known"),
+        ("\x1b[2J{}", "line 1 is no JSON object (·[2J{})"),
+    ],
+)
+def test_what_is_not_known_is_one_sentence_with_what_is(content: str, sentence: str) -> None:
+    with pytest.raises(RecordedCaseError) as caught:
+        read_result_file(content)
+
+    assert sentence in str(caught.value)
+    assert "wanted: the JSON of guidellm" in str(caught.value)
+
+
+def test_the_peak_in_flight_is_known_where_every_request_tells_its_times() -> None:
+    timed = [ImportedRequest(started_at_s=start, duration_s=2.0) for start in (0.0, 1.0, 2.0)]
+
+    assert peak_in_flight(timed) == 2
+    assert peak_in_flight([*timed, ImportedRequest()]) is None
+    assert peak_in_flight([]) is None

@@ -1,0 +1,163 @@
+"""Imported runs in a store: marked, judged by what is there, and nothing made up."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db.errors import DuplicateImportError
+from db.reads.campaigns import arms, campaigns
+from db.reads.runs import RunCounts, run_proof, runs
+from db.reads.sessions import TurnFacts, sessions, turns
+from db.store import Store
+from db.tables import RunRow
+from db.vocabulary import ErrorReason, RunFlag, RunState
+from runner.execute.rejudging import rejudge_campaign
+from runner.imported.imported_run import ImportedRequest, ImportedRun
+from runner.imported.stored_import import ImportAs, store_imported
+from tests.db.factories import LEAKED_TEXT, fresh_store, stored_id
+
+AS = ImportAs(campaign="imported", arm=None, levels={}, source_path="result.json")
+FAILED = ImportedRequest(error="no worker", reason=ErrorReason.HTTP_5XX, http_status=503)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh_store(tmp_path) as made:
+        yield made
+
+
+def bench(*requests: ImportedRequest, **more: Any) -> ImportedRun:
+    values: dict[str, Any] = {"tool": "some bench", "model": "m", "concurrency": 4}
+    return ImportedRun(**{**values, "requests": requests, "requests_made": len(requests), **more})
+
+
+def add(store: Store, run: ImportedRun, content: str = "one") -> RunRow:
+    (row,) = store_imported(store, [run], content, AS)
+    return row
+
+
+def stored_turns(store: Store, run: RunRow) -> Sequence[TurnFacts]:
+    with store.session() as session:
+        connection = session.connection()
+        found = sessions(connection, stored_id(run))
+        return [turn for each in found for turn in turns(connection, each.id)]
+
+
+def test_an_answer_that_is_not_in_the_file_says_nothing() -> None:
+    """Tools that time answers keep no calls: an empty text may have been one."""
+    assert not ImportedRequest(content="", completion_tokens=9).is_told
+    assert FAILED.is_told
+
+
+def test_a_run_is_marked_and_counts_only_what_its_file_tells(store: Store) -> None:
+    run = add(
+        store,
+        bench(
+            ImportedRequest(content="All is fine, thank you."),
+            ImportedRequest(content=LEAKED_TEXT),
+            ImportedRequest(content="", completion_tokens=20),
+            FAILED,
+            ImportedRequest(content="half", was_cancelled=True),
+        ),
+    )
+
+    assert (run.state, run.flags) == (RunState.DONE, [RunFlag.IMPORTED])
+    assert (run.sessions_planned, run.n_ended) == (5, 3)
+    assert (run.n_done, run.n_leak, run.n_error) == (1, 1, 1)
+    assert (run.wedges, run.launch_id, run.peak_running) == (None, None, None)
+    assert run.reason is not None
+    assert "5 requests, of which the file has 3 answers or errors" in run.reason
+    assert "1 request that it cut off itself left out" in run.reason
+
+
+def test_turns_keep_what_was_told_and_no_bytes_that_were_not(store: Store) -> None:
+    told = ImportedRequest(content="fine", first_token_s=0.5, duration_s=2.0, prompt_tokens=7)
+
+    (turn,) = stored_turns(store, add(store, bench(told, started_at_s=1_700_000_000.0)))
+
+    assert turn.got["content"] == "fine"
+    assert (turn.first_token_s, turn.duration_s, turn.prompt_tokens) == (0.5, 2.0, 7)
+    assert turn.due == {}
+    assert turn.started_at_us == 1_700_000_000_000_000
+
+
+def test_an_error_is_told_in_the_words_of_the_tool(store: Store) -> None:
+    (turn,) = stored_turns(store, add(store, bench(FAILED)))
+
+    assert (turn.outcome, turn.reason, turn.http_status) == ("error", "http_5xx", 503)
+    assert turn.detail == "some bench says: no worker"
+
+
+def test_turns_of_a_conversation_are_one_session(store: Store) -> None:
+    run = add(
+        store,
+        bench(
+            ImportedRequest(content="b", conversation="x", turn_index=1),
+            ImportedRequest(content="a", conversation="x", turn_index=0),
+            ImportedRequest(content="", conversation="y"),
+        ),
+    )
+
+    assert (run.sessions_planned, run.n_done) == (2, 1)
+    assert [turn.got["content"] for turn in stored_turns(store, run)] == ["a", "b"]
+
+
+def test_a_recorded_call_for_a_tool_that_was_not_offered_is_malformed(store: Store) -> None:
+    asked = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "look"}],
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": {}}}],
+    }
+    call = b'{"function": {"name": "jump", "arguments": "{}"}, "id": "1", "type": "function"}'
+    response = (
+        b'{"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"tool_calls": ['
+        + call
+        + b"]}}]}"
+    )
+
+    run = add(store, bench(ImportedRequest(asked=asked, response=response)))
+
+    assert run.n_malformed == 1
+
+
+def test_the_next_file_of_the_arm_is_its_next_block_and_the_same_one_is_refused(
+    store: Store,
+) -> None:
+    first = add(store, bench(FAILED))
+    second = add(store, bench(FAILED), "another")
+
+    assert (first.arm_id, first.block) == (second.arm_id, 1)
+    assert second.block == 2
+    with pytest.raises(DuplicateImportError, match=r"result\.json is already there as r-2"):
+        add(store, bench(FAILED), "another")
+
+
+def test_nothing_proves_the_levels_of_an_imported_arm(store: Store) -> None:
+    as_ = ImportAs(campaign="mine", arm="fp8", levels={"keys": "fp8"}, source_path="x")
+    (run,) = store_imported(store, [bench(FAILED, figures={"p99": 3.0})], "x", as_)
+
+    with store.session() as session:
+        connection = session.connection()
+        proof = run_proof(connection, stored_id(run))
+        (campaign,) = campaigns(connection)
+        (arm,) = arms(connection, [campaign.id])
+    assert proof is not None
+    assert [check["holds"] for check in proof.verification] == [None] * 4
+    assert proof.client_health["imported"]["figures"] == {"p99": 3.0}
+    assert (campaign.name, campaign.stack) == ("mine", "imported")
+    assert arm.levels == {"tool": "some bench", "model": "m", "keys": "fp8", "concurrency": 4}
+
+
+def test_printed_counts_are_a_run_without_sessions_that_is_never_judged_again(
+    store: Store,
+) -> None:
+    run = add(store, bench(counts={"leak": 5, "error": 75}, wedge_lines=168, requests_made=80))
+
+    rejudge_campaign(store, run.campaign_id)
+
+    with store.session() as session:
+        (found,) = runs(session.connection(), [run.campaign_id])
+    assert isinstance(found, RunCounts)
+    assert (found.n_leak, found.n_error, found.n_ended, found.wedge_lines) == (5, 75, 80, 168)
