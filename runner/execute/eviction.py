@@ -22,8 +22,13 @@ _SHARE_OF_THE_LIMIT = 0.75
 
 async def evict_prefixes(
     run: RunOfCampaign, setting: RunSetting, running: RunningStack, wanted: EvictFlood
-) -> Flooded:
-    """Raises StackControlError where the pool's size is not known, or a prompt is refused."""
+) -> Flooded | None:
+    """None where the arm is an endpoint of others: its caches are not ours to fill, nor to pay for.
+
+    Raises StackControlError where the pool's size is not known, or a prompt is refused.
+    """
+    if running.settings.endpoint is not None:
+        return None
     size = await _size(wanted, setting, running)
     prefix = f"r{run.run_id}-flood"
     flood = EvictionFlood(
