@@ -1,0 +1,73 @@
+"""What a job finds when the campaign did not come to be, and where its files cannot be written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from db.store import Store
+from runner.cli.console import ExitStatus
+from runner.cli.gate_files import GateFiles
+from runner.errors import UsageError
+from tests.db.factories import fresh_store, stored_campaign, stored_id
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh_store(tmp_path) as opened:
+        yield opened
+
+
+def test_a_stack_that_did_not_come_up_is_an_error(store: Store, tmp_path: Path) -> None:
+    gate = GateFiles(tmp_path / "out.xml", tmp_path / "summary.md")
+    notes = ("the service server did not start with --api-key s3cr3tkey",)
+
+    gate.write(store, None, name="nightly", status=ExitStatus.OUR_FAULT, notes=notes)
+
+    (case,) = ElementTree.parse(tmp_path / "out.xml").getroot().iter("testcase")
+    (error,) = case
+    assert (error.tag, error.attrib["type"]) == ("error", "our_fault")
+    assert "did not start" in error.attrib["message"]
+    told = (tmp_path / "out.xml").read_text("utf-8") + (tmp_path / "summary.md").read_text("utf-8")
+    assert "Exit status 4" in told
+    assert "s3cr3tkey" not in told
+
+
+def test_a_campaign_that_was_cut_off_is_an_error_whatever_it_showed(
+    store: Store, tmp_path: Path
+) -> None:
+    campaign_id = stored_id(stored_campaign(store).campaign)
+    gate = GateFiles(junit=tmp_path / "out.xml")
+
+    for status in (ExitStatus.INTERRUPTED, ExitStatus.COULD_NOT_SAY):
+        gate.write(store, campaign_id, name="n", status=status, notes=("stopped",))
+
+        cases = list(ElementTree.parse(tmp_path / "out.xml").getroot().iter("testcase"))
+        assert cases[-1].attrib["name"] == "ran to its end"
+        assert [child.tag for child in cases[-1]] == ["error"]
+
+
+def test_a_summary_is_added_to_and_junit_replaced(store: Store, tmp_path: Path) -> None:
+    gate = GateFiles(tmp_path / "out.xml", tmp_path / "summary.md")
+    for path in (tmp_path / "out.xml", tmp_path / "summary.md"):
+        path.write_text("of another step\n", "utf-8")
+
+    gate.write(store, None, name="nightly", status=ExitStatus.FINE)
+
+    assert "of another step" not in (tmp_path / "out.xml").read_text("utf-8")
+    assert (tmp_path / "summary.md").read_text("utf-8").startswith("of another step\n# nightly")
+
+
+def test_nothing_is_written_where_nothing_was_asked_for(store: Store, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+
+    GateFiles().write(store, None, name="nightly", status=ExitStatus.FINE)
+
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("where", ["none/out.xml", "."])
+def test_what_could_not_be_written_is_said_before_anything_runs(tmp_path: Path, where: str) -> None:
+    with pytest.raises(UsageError, match="name a file in a folder that is there"):
+        GateFiles(junit=tmp_path / where).check()
