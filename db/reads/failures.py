@@ -73,15 +73,23 @@ def failing_turns(
 
 
 def log_moments(
-    connection: Connection, run_ids: Sequence[int], *, limit: int = MOST_EVENTS
+    connection: Connection,
+    run_ids: Sequence[int],
+    *,
+    classes: Sequence[str] = (),
+    limit: int = MOST_EVENTS,
 ) -> list[LogMoment]:
-    """Of all kinds but those that we caused by our own cancelling, in the order of time."""
+    """Of the classes named, of all where none is, in the order of time; what we caused by our own
+    cancelling is left out.
+    """
     statement = (
         select(*columns_of(LOG_EVENT, LogMoment))
         .where(LOG_EVENT.c.run_id.in_(run_ids), LOG_EVENT.c.is_own_cancellation.is_(False))
         .order_by(LOG_EVENT.c.at_us, LOG_EVENT.c.id)
         .limit(limit)
     )
+    if classes:
+        statement = statement.where(LOG_EVENT.c.event_class.in_(classes))
     return values(LogMoment, connection.execute(statement))
 
 
