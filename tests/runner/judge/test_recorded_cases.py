@@ -17,9 +17,12 @@ from runner.judge.recorded_cases import (
 )
 from runner.judge.turn_reading import judge_turn
 
-CASES_FILE = Path(__file__).parents[2] / "data" / "cases" / "cases.jsonl"
-LINES = CASES_FILE.read_text(encoding="utf-8").splitlines()
-STREAMS = [case for case in read_cases(LINES, source="cases.jsonl") if case.kind == "sse"]
+CASES = Path(__file__).parents[2] / "data" / "cases"
+LINES = (CASES / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+OWN_LINES = (CASES / "real_stacks.jsonl").read_text(encoding="utf-8").splitlines()
+STREAMS = [
+    case for case in read_cases([*LINES, *OWN_LINES], source="streams") if case.kind == "sse"
+]
 
 
 def a_case(**fields: Any) -> str:
