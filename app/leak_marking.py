@@ -1,9 +1,8 @@
 """A model's text as lines for a code block, with carets under what should not be there.
 
-Knows text and spans only. Lines before the first span begin with two spaces, lines from it on with
-"! ", which the code block of the language `diff` shows in grey and in ink. The text is foreign:
-control and direction characters are made visible, and each caret stands under what it means even
-where a character is two cells wide.
+Knows text and spans only. Lines before the first span begin with two blanks, lines from it on with
+"! ". The text is foreign: control and direction characters are made visible, and each caret stands
+under what it means even where a character is two cells wide.
 """
 
 import unicodedata
@@ -12,6 +11,10 @@ from dataclasses import dataclass
 
 from app.markdown_text import without_controls
 
+_FROM_HERE = "! "
+# A plain space would make it a line that a code block of the language `diff` shows in too pale a
+# grey to be read.
+_BEFORE = "\N{NO-BREAK SPACE} "
 _CONTROL_PICTURES = 0x2400
 _DSML_BAR = "\uff5c"
 
@@ -44,8 +47,8 @@ def mark(text: str, spans: Iterable[Span], *, limit: int = 12_000) -> MarkedText
         line_end = position + len(line)
         here = [span for span in ordered if position <= span.start <= line_end]
         reached = bool(ordered) and ordered[0].start <= line_end
-        lines.append(("! " if reached else "  ") + _cells(line)[0])
-        lines.extend("! " + _carets(line, span, position) for span in here)
+        lines.append((_FROM_HERE if reached else _BEFORE) + _cells(line)[0])
+        lines.extend(_FROM_HERE + _carets(line, span, position) for span in here)
         position = line_end + 1
     return MarkedText("\n".join(lines), cut_before=start, cut_after=len(text) - end)
 

@@ -34,3 +34,8 @@ def _visible(character: str) -> str:
 def badge(label: str, *, colour: str, icon: str = "") -> str:
     """A coloured word with its icon; `label` is escaped here."""
     return f":{colour}-badge[{icon + ' ' if icon else ''}{plain(label)}]"
+
+
+def selected(words: str) -> str:
+    """Words on a chip that is picked: in the accent alone they are too dark on a dark page."""
+    return f":gray[**{words}**]"

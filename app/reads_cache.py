@@ -4,7 +4,7 @@ Caches are shared by all viewers and live for a second, so that many pages that 
 Every key carries the identity of the store: a replaced file is never answered from memory.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from app import records
 from app.campaign_files import OfferedFile
+from app.cell_reading import CellReading, read_cells
 from app.errors import NoStoreError, UnreadableStoreError
 from app.settings import read_settings
 from db.errors import StoreError, StoreMissingError
@@ -60,10 +61,6 @@ class StoreKey(NamedTuple):
     inode: int = 0
 
 
-def overview() -> records.Overview:
-    return _read(records.read_overview)
-
-
 def campaign_list() -> list[CampaignFacts]:
     """Newest first, without their runs."""
     return _read(campaigns.campaigns)
@@ -73,14 +70,25 @@ def campaign_in_work() -> int | None:
     return _read(runs.campaign_in_work)
 
 
-def movement(campaign_id: int) -> Hashable:
-    """Changes whenever a run or a verdict of the campaign does."""
-    return _read(records.read_movement, campaign_id)
+def movements(campaign_ids: Sequence[int]) -> records.Movements:
+    """Changes whenever a run or a verdict of these campaigns does."""
+    return _read(records.read_movements, tuple(campaign_ids))
 
 
 def board(campaign_id: int) -> records.Board:
-    """Raises UnknownIdError."""
+    """Of a campaign that stands still kept until it moves. Raises UnknownIdError."""
+    moved = movements([campaign_id])
+    if moved.is_still:
+        return _kept_board(_store_key(), campaign_id, moved)
     return _read(records.read_board, campaign_id)
+
+
+def cells(board: records.Board) -> list[CellReading]:
+    """The runs of a campaign summed up by arm."""
+    moved = movements([board.campaign.id])
+    if moved.is_still:
+        return _kept_cells(_store_key(), board.campaign.id, moved, board)
+    return _cells_of(board)
 
 
 def earlier_runs(campaign_name: str, *, stack: str) -> list[EarlierRun]:
@@ -284,6 +292,8 @@ def now_us() -> int:
 def forget_answers() -> None:
     """After a write of ours: the next look must see it."""
     _remembered.clear()
+    _kept_board.clear()
+    _kept_cells.clear()
 
 
 @contextmanager
@@ -339,6 +349,25 @@ def _name_of(read: FunctionType) -> str:
 @st.cache_resource(max_entries=4, on_release=Store.close, show_spinner=False)
 def _opened(key: StoreKey) -> Store:
     return open_store_read_only(key.url)
+
+
+# A campaign of thousands of runs takes longer to read than its page to draw; nothing of it changes
+# while it stands still.
+@st.cache_resource(max_entries=40, show_spinner=False)
+def _kept_board(key: StoreKey, campaign_id: int, moved: records.Movements) -> records.Board:
+    with _moment(key) as connection:
+        return records.read_board(connection, campaign_id)
+
+
+@st.cache_resource(max_entries=40, show_spinner=False)
+def _kept_cells(
+    key: StoreKey, campaign_id: int, moved: records.Movements, _board: records.Board
+) -> list[CellReading]:
+    return _cells_of(_board)
+
+
+def _cells_of(board: records.Board) -> list[CellReading]:
+    return read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
 
 
 # Answers are handed out as they are, for copying those about thousands of runs takes longer than

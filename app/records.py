@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
@@ -16,7 +16,7 @@ from db.reads.campaigns import ArmFacts, CampaignFacts, NoteFacts, VerdictFacts
 from db.reads.live_evidence import EvidenceSoFar, OpenRun
 from db.reads.log_search import LogSearch, LogWindow, search_log
 from db.reads.observations import RawFacts
-from db.reads.runs import FingerprintFacts, LaunchFacts, RunCounts, RunProof
+from db.reads.runs import FingerprintFacts, LaunchFacts, Movement, RunCounts, RunProof
 from db.reads.session_search import (
     FoundPlaces,
     SessionSearch,
@@ -36,14 +36,16 @@ _MOST_STEPS = 5000
 _OF_A_RUN = (RawKind.SERVICE_LOG, RawKind.SERVER_INFO, RawKind.SCRAPE)
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """All campaigns with what the list of them says."""
+class Movements(NamedTuple):
+    """What changes when campaigns do: their runs, and the moments of their verdicts."""
 
-    campaigns: list[CampaignFacts]
-    arms: list[ArmFacts]
-    runs: list[RunCounts]
-    verdicts: list[VerdictFacts]
+    runs: tuple[Movement, ...]
+    decided_at_us: tuple[int | None, ...]
+
+    @property
+    def is_still(self) -> bool:
+        """No run is in work, so that nothing changes unseen."""
+        return not any(movement.active for movement in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +106,6 @@ class Transcript:
     raw: list[RawFacts]
 
 
-def read_overview(connection: Connection) -> Overview:
-    found = campaigns.campaigns(connection)
-    ids = [campaign.id for campaign in found]
-    return Overview(
-        campaigns=found,
-        arms=campaigns.arms(connection, ids),
-        runs=runs.runs(connection, ids),
-        verdicts=campaigns.verdicts(connection, ids),
-    )
-
-
 def read_board(connection: Connection, campaign_id: int) -> Board:
     """Raises UnknownIdError."""
     found = campaigns.campaign(connection, campaign_id)
@@ -137,10 +128,9 @@ def read_notes(connection: Connection, campaign_id: int) -> list[NoteFacts]:
     return campaigns.notes(connection, campaign_id)
 
 
-def read_movement(connection: Connection, campaign_id: int) -> tuple[object, ...]:
-    """Changes whenever a run, its sessions, or a verdict of the campaign does."""
-    decided = (each.decided_at_us for each in campaigns.verdicts(connection, [campaign_id]))
-    return (*runs.movement(connection, campaign_id), *decided)
+def read_movements(connection: Connection, campaign_ids: Sequence[int]) -> Movements:
+    decided = campaigns.decided_at(connection, campaign_ids)
+    return Movements(tuple(runs.movement(connection, campaign_ids)), tuple(decided))
 
 
 def read_work(connection: Connection) -> Work:

@@ -5,7 +5,6 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.cell_reading import read_cells
 from app.errors import UnknownIdError
 from app.links import ArmPlace, read_place
 from app.widgets.arm_parts import (
@@ -34,7 +33,7 @@ if place.arm is None:
     raise UnknownIdError("The address names no arm; open one from the matrix.")
 campaign_id = reads_cache.campaign_of_arm(place.arm)
 board = reads_cache.board(campaign_id)
-cells = read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
+cells = reads_cache.cells(board)
 cell = next(each for each in cells if each.arm.id == place.arm)
 baseline = next((each for each in cells if each.arm.is_baseline), None)
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.links import NewPlace
-from app.widgets.campaign_list import overview_token, show_campaigns
+from app.widgets.campaign_list import is_busy, list_token, show_campaigns
 from app.widgets.empty_pages import show_no_campaigns
 from app.widgets.launch_desk import show_queue
 from app.widgets.navigation import link_to
@@ -14,12 +14,10 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     st.title("Campaigns", width="content", anchor=False)
     link_to(NewPlace(), "New campaign", icon=":material/add:")
 
-overview = reads_cache.overview()
+campaigns = reads_cache.campaign_list()
 show_queue()
-if not overview.campaigns:
+if not campaigns:
     show_no_campaigns()
     st.stop()
-show_campaigns(overview)
-is_busy = any(run.run_state.is_active for run in overview.runs)
-is_busy = is_busy or bool(reads_cache.work_now().open_requests)
-redraw_on_change(overview_token, every_s=BUSY_S if is_busy else IDLE_S)
+show_campaigns(campaigns)
+redraw_on_change(list_token, every_s=BUSY_S if is_busy() else IDLE_S)

@@ -84,9 +84,11 @@ left, right = st.columns([3, 2], gap="small")
 with left:
     if place.a.kind is IdKind.ARM:
         show_block_by_block(a, b)
+        show_log_patterns(a, b)
     else:
         show_curves(a, b)
 with right:
     show_pairs(a, b)
-    show_log_patterns(a, b)
+    if place.a.kind is IdKind.RUN:
+        show_log_patterns(a, b)
 show_provenance(board)

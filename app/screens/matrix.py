@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.cell_reading import read_cells
 from app.current_campaign import current_campaign
 from app.heat_cells import summary_sentence
 from app.links import MatrixPlace, read_place
@@ -51,7 +50,7 @@ place = replace(parsed.place, campaign=campaign_id)
 complete_address(place)
 progress = progress_now(campaign_id, board.runs)
 chosen_axes = choose_axes(board.arms, rows=place.rows, columns=place.cols, facet=place.facet)
-readings = read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
+readings = reads_cache.cells(board)
 
 breadcrumb(*campaign_crumbs(board.campaign), Crumb("Matrix"))
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.cell_reading import read_cells
 from app.current_campaign import current_campaign
 from app.links import MatrixPlace, OverviewPlace, ReportPlace, read_place
 from app.markdown_text import plain
@@ -46,7 +45,7 @@ if campaign_id is None:
 board = reads_cache.board(campaign_id)
 complete_address(replace(parsed.place, campaign=campaign_id))
 progress = progress_now(campaign_id, board.runs)
-cells = read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
+cells = reads_cache.cells(board)
 
 crumbs = campaign_crumbs(board.campaign)
 breadcrumb(*crumbs[:-1], Crumb(crumbs[-1].label))

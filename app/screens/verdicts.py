@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.cell_reading import read_cells
 from app.current_campaign import current_campaign
 from app.errors import UnknownIdError
 from app.links import VerdictsPlace, read_place
@@ -45,10 +44,7 @@ if campaign_id is None:
 board = reads_cache.board(campaign_id)
 complete_address(replace(place, campaign=campaign_id))
 crumbs = campaign_crumbs(board.campaign)
-cells = {
-    cell.arm.id: cell
-    for cell in read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
-}
+cells = {cell.arm.id: cell for cell in reads_cache.cells(board)}
 facts = next((v for v in board.verdicts if v.hypothesis_id == place.hypothesis), None)
 
 if facts is None:

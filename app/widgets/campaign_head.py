@@ -43,7 +43,7 @@ def progress_now(campaign_id: int, runs: Sequence[RunCounts]) -> Progress:
 
 def campaign_token(campaign_id: int) -> Hashable:
     """Changes whenever anything that a page about this campaign shows has changed."""
-    return reads_cache.movement(campaign_id)
+    return reads_cache.movements([campaign_id])
 
 
 def show_progress(board: Board, progress: Progress) -> None:

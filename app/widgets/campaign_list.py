@@ -1,15 +1,15 @@
 """The list of campaigns, one bordered row each, newest first."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import streamlit as st
 
 from app import reads_cache
 from app.campaign_progress import CampaignState, Progress
-from app.cell_reading import CellReading, left_out_words, read_cells, worst_cell
+from app.cell_reading import CellReading, left_out_words, worst_cell
 from app.links import MatrixPlace, OverviewPlace
 from app.markdown_text import plain
-from app.records import Overview
+from app.records import Board
 from app.widgets.campaign_head import campaign_badge, progress_now, verdict_badges
 from app.widgets.navigation import link_to
 from app.wording import ago_text, corrupt_words, counted_noun
@@ -21,36 +21,33 @@ from runner.evidence.wording import count_text, silent_text
 _PAGE_ROWS = 20
 
 
-def show_campaigns(overview: Overview) -> None:
-    total = len(overview.campaigns)
-    pages = -(-total // _PAGE_ROWS)
+def show_campaigns(campaigns: Sequence[CampaignFacts]) -> None:
+    pages = -(-len(campaigns) // _PAGE_ROWS)
     page = st.pagination(pages, key="campaigns page") if pages > 1 else 1
-    for campaign in overview.campaigns[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]:
-        _show_campaign(overview, campaign)
+    for campaign in campaigns[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]:
+        _show_campaign(reads_cache.board(campaign.id))
 
 
-def overview_token() -> Hashable:
+def list_token() -> Hashable:
     """Changes whenever a row of the list, or the queue, has changed."""
-    overview = reads_cache.overview()
-    work = reads_cache.work_now()
+    campaigns = reads_cache.campaign_list()
+    open_requests = reads_cache.work_now().open_requests
     return (
-        len(overview.campaigns),
-        tuple((run.id, run.state, run.n_ended) for run in overview.runs),
-        tuple(verdict.decided_at_us for verdict in overview.verdicts),
-        tuple(
-            (request.id, request.state, request.stop_requested) for request in work.open_requests
-        ),
+        reads_cache.movements([campaign.id for campaign in campaigns]),
+        len(campaigns),
+        tuple((request.id, request.state, request.stop_requested) for request in open_requests),
     )
 
 
-def _show_campaign(overview: Overview, campaign: CampaignFacts) -> None:
-    runs = [run for run in overview.runs if run.campaign_id == campaign.id]
-    progress = progress_now(campaign.id, runs)
-    cells = read_cells(
-        [arm for arm in overview.arms if arm.campaign_id == campaign.id],
-        runs,
-        campaign.corrupt_outcomes,
-    )
+def is_busy() -> bool:
+    """Somebody works on a campaign, or waits for one."""
+    moved = reads_cache.movements([campaign.id for campaign in reads_cache.campaign_list()])
+    return not moved.is_still or bool(reads_cache.work_now().open_requests)
+
+
+def _show_campaign(board: Board) -> None:
+    campaign = board.campaign
+    progress = progress_now(campaign.id, board.runs)
     with st.container(border=True, gap="xsmall"):
         name, worst, moved = st.columns([5, 3, 2], gap="small")
         with name:
@@ -60,13 +57,12 @@ def _show_campaign(overview: Overview, campaign: CampaignFacts) -> None:
                 about = f":gray[{format_id(IdKind.CAMPAIGN, campaign.id)} · {campaign.stack}]"
                 st.markdown(f"{about} {campaign_badge(progress)}", width="content")
             st.markdown(plain(campaign.question))
-            verdicts = [v for v in overview.verdicts if v.campaign_id == campaign.id]
-            if verdicts:
-                st.markdown(verdict_badges(verdicts))
+            if board.verdicts:
+                st.markdown(verdict_badges(board.verdicts))
         with worst:
-            _show_worst(campaign, worst_cell(cells))
+            _show_worst(campaign, worst_cell(reads_cache.cells(board)))
         with moved:
-            _show_moved(progress, runs)
+            _show_moved(progress, board.runs)
 
 
 def _show_worst(campaign: CampaignFacts, worst: CellReading | None) -> None:

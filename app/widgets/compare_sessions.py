@@ -58,7 +58,7 @@ def _show_names(sides: Sequence[Transcript], place: ComparePlace) -> None:
             )
             if session.detail:
                 st.text(session.detail)
-    with st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         runs = [side.session.run_id for side in sides]
         swapped = comparison_of(IdKind.SESSION, sides[1].session.id, sides[0].session.id)
         st.button("Swap", icon=":material/swap_horiz:", on_click=stay_at, args=(swapped,))
@@ -116,8 +116,7 @@ def _show_side(turn: TurnFacts | None, *, with_asked: bool) -> None:
         st.caption("Came: nothing")
     for part in view.came:
         st.caption(f"Came in {plain(part.field)}")
-        marked = mark(part.text[:_SHOWN_CHARACTERS], part.spans if part.spans else ())
-        text = marked.text if part.text else "(empty)"
-        st.code(text, language="diff" if part.spans else None, wrap_lines=not part.spans)
+        shown = mark(part.text[:_SHOWN_CHARACTERS], ()).text if part.text else "(empty)"
+        st.code(shown, language=None, wrap_lines=True)
         if len(part.text) > _SHOWN_CHARACTERS:
             st.caption(f"{count_text(len(part.text) - _SHOWN_CHARACTERS)} characters more.")

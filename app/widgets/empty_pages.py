@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.errors import AppError
 from app.links import NewPlace
-from app.reads_cache import overview
+from app.reads_cache import campaign_list
 from app.widgets.navigation import link_to
 from app.widgets.polling import redraw_on_change
 
@@ -29,6 +29,6 @@ def show_no_runs(sentence: str) -> None:
 
 def _campaign_count() -> int:
     try:
-        return len(overview().campaigns)
+        return len(campaign_list())
     except AppError:
         return -1

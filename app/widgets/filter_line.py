@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.links import ArmPlace, LogsPlace, RunPlace, SessionsPlace
-from app.markdown_text import plain
+from app.markdown_text import plain, selected
 from app.session_filter import (
     ReadFilter,
     chip_numbers,
@@ -59,6 +59,11 @@ def outcome_chips(
     picked = picked_chip(read.filter)
     options = [*numbers, *([picked] if picked and picked not in numbers else [])]
     more = "" if is_complete else "+"
+
+    def label(chip: str) -> str:
+        words = f"{outcome_word(chip)} {numbers.get(chip, 0):,}{more}"
+        return selected(words) if chip == picked else words
+
     key = f"outcome chips {key} {place.q}"
 
     def remember() -> None:
@@ -70,7 +75,7 @@ def outcome_chips(
         "Outcome",
         options,
         default=picked,
-        format_func=lambda chip: f"{outcome_word(chip)} {numbers.get(chip, 0):,}{more}",
+        format_func=label,
         label_visibility="collapsed",
         key=key,
         on_change=remember,
@@ -117,7 +122,8 @@ def _line(
 
 
 def _sentence(fault: str) -> str:
-    return f"{fault[0].upper()}{fault[1:]}."
+    sentence = f"{fault[0].upper()}{fault[1:]}"
+    return sentence if sentence.endswith("?") else f"{sentence}."
 
 
 def _show_keys(keys: Mapping[str, Key]) -> None:

@@ -13,7 +13,7 @@ from app.figures.heat_legend import heat_legend
 from app.figures.heat_map import heat_map
 from app.heat_cells import ENOUGH_FOR_P99, HeatCells, lay_out, table_rows, wait_labels
 from app.links import MatrixPlace, Metric, RunPlace, address_of
-from app.markdown_text import plain
+from app.markdown_text import plain, selected
 from app.matrix_axes import Axes, facets, factors_of, varies
 from app.palette import RATE_LABELS, Palette, palette_for
 from app.records import Board
@@ -47,11 +47,15 @@ def pick_metric(place: MatrixPlace) -> None:
     def remember() -> None:
         stay_at(replace(place, metric=st.session_state[key] or place.metric))
 
+    def label(metric: Metric) -> str:
+        words = _METRIC_WORDS[metric]
+        return selected(words) if metric is place.metric else words
+
     st.segmented_control(
         "Colour by",
         list(Metric),
         default=place.metric,
-        format_func=_METRIC_WORDS.__getitem__,
+        format_func=label,
         required=True,
         key=key,
         on_change=remember,

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.links import ReportForm, ReportPlace
-from app.markdown_text import plain
+from app.markdown_text import plain, selected
 from app.records import Board
 from app.report_choice import (
     FORM_WORDS,
@@ -62,11 +62,14 @@ def pick_form(place: ReportPlace) -> None:
     def remember() -> None:
         stay_at(replace(place, form=st.session_state[key] or place.form))
 
+    def label(form: ReportForm) -> str:
+        return selected(FORM_WORDS[form]) if form is place.form else FORM_WORDS[form]
+
     st.segmented_control(
         "As",
         list(ReportForm),
         default=place.form,
-        format_func=FORM_WORDS.__getitem__,
+        format_func=label,
         required=True,
         key=key,
         on_change=remember,
@@ -79,12 +82,15 @@ def pick_redaction(place: ReportPlace) -> None:
     def remember() -> None:
         stay_at(replace(place, without=withheld(st.session_state[key])))
 
+    picked = list(taken_out(place.without))
     st.pills(
         "Take out, besides keys",
         list(_REDACTION_WORDS),
         selection_mode="multi",
-        default=list(taken_out(place.without)),
-        format_func=_REDACTION_WORDS.__getitem__,
+        default=picked,
+        format_func=lambda part: (
+            selected(_REDACTION_WORDS[part]) if part in picked else _REDACTION_WORDS[part]
+        ),
         key=key,
         on_change=remember,
     )

@@ -47,7 +47,8 @@ def show_sessions_of_arm(cell: CellReading, place: ArmPlace) -> None:
 def show_sessions_of_campaign(campaign_id: int, place: SessionsPlace) -> None:
     name = format_id(IdKind.CAMPAIGN, campaign_id)
     with st.container(border=True, gap="xsmall"):
-        _show_list(place, (words_term("campaign", [name]),), None, key=name)
+        scope = (words_term("campaign", [name]),)
+        _show_list(place, scope, None, key=name, title="All runs, the newest first")
 
 
 def _show_list(
@@ -56,13 +57,15 @@ def _show_list(
     run_ids: Sequence[int] | None,
     *,
     key: str,
+    title: str = "Sessions",
     origin_us: int | None = None,
 ) -> None:
-    _show_title()
+    _show_title(title)
     read = session_filter_line(place, key=key)
     where = scoped(read.filter, *scope)
-    search = _search(where, run_ids, key=key)
+    search = reads_cache.session_search(where, run_ids)
     outcome_chips(place, read, search.matched, is_complete=search.is_complete, key=key)
+    search = _picked_page(search, where, run_ids, key=key)
     if not search.found:
         _say_no_sessions(place, read, search)
         return
@@ -74,9 +77,10 @@ def _show_list(
         )
 
 
-def _search(where: str, run_ids: Sequence[int] | None, *, key: str) -> SessionSearch:
+def _picked_page(
+    first: SessionSearch, where: str, run_ids: Sequence[int] | None, *, key: str
+) -> SessionSearch:
     """The page of the list that was picked; where only a part was looked at, its first page."""
-    first = reads_cache.session_search(where, run_ids)
     pages = -(-first.passing // MOST_SESSIONS)
     if pages <= 1 or not first.is_complete:
         return first
@@ -86,11 +90,11 @@ def _search(where: str, run_ids: Sequence[int] | None, *, key: str) -> SessionSe
     return reads_cache.session_search(where, run_ids, offset=(page - 1) * MOST_SESSIONS)
 
 
-def _show_title() -> None:
+def _show_title(title: str) -> None:
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
     ):
-        st.markdown("##### Sessions", width="content")
+        st.markdown(f"##### {title}", width="content")
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.caption(f"as of {moment_text(reads_cache.now_us())}", width="content")
             st.button("Refresh", icon=":material/refresh:", type="tertiary")

@@ -112,6 +112,17 @@ def campaign(connection: Connection, campaign_id: int) -> CampaignFacts | None:
     return value_or_none(CampaignFacts, connection.execute(statement).one_or_none())
 
 
+def decided_at(connection: Connection, campaign_ids: Sequence[int]) -> list[int | None]:
+    """When each judgement of these campaigns was made; None for a hypothesis that has none."""
+    statement = (
+        select(VERDICT.c.decided_at_us)
+        .join_from(HYPOTHESIS, VERDICT, VERDICT.c.hypothesis_id == HYPOTHESIS.c.id, isouter=True)
+        .where(HYPOTHESIS.c.campaign_id.in_(campaign_ids))
+        .order_by(HYPOTHESIS.c.id, VERDICT.c.id)
+    )
+    return list(connection.execute(statement).scalars())
+
+
 def campaign_by_definition(connection: Connection, definition_key: str) -> int | None:
     """The campaign that a file with this definition goes on with; None: it would be a new one."""
     statement = select(CAMPAIGN.c.id).where(CAMPAIGN.c.definition_key == definition_key)

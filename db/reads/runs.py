@@ -6,6 +6,7 @@ shows: verification, exposure, the client's own health.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection, Integer, func, select
 
@@ -73,6 +74,17 @@ class RunCounts:
         return max(moment for moment in moments if moment is not None)
 
 
+class Movement(NamedTuple):
+    """Differs whenever a run of the campaign is planned, moves, ends a session, or is judged anew.
+
+    `active` counts the runs in work: of those more changes than is seen here.
+    """
+
+    campaign_id: int
+    active: int
+    counted: tuple[int | None, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProof:
     """What was found out about one run besides its counts."""
@@ -119,19 +131,28 @@ def runs(connection: Connection, campaign_ids: Sequence[int]) -> list[RunCounts]
     return values(RunCounts, connection.execute(statement))
 
 
-def movement(connection: Connection, campaign_id: int) -> tuple[int | None, ...]:
-    """Changes whenever a run of the campaign is planned, moves, or ends a session; cheap to ask."""
+def movement(connection: Connection, campaign_ids: Sequence[int]) -> list[Movement]:
+    """Of each of these campaigns that has a run; one aggregate over the runs, cheap to ask."""
     active = [state for state in RunState if state.is_active]
-    statement = select(
-        func.count(),
-        func.sum(RUN.c.n_ended),
-        func.sum(RUN.c.state.in_(active).cast(Integer)),
-        func.sum((RUN.c.state == RunState.PLANNED).cast(Integer)),
-        func.max(RUN.c.started_at_us),
-        func.max(RUN.c.driving_at_us),
-        func.max(RUN.c.ended_at_us),
-    ).where(RUN.c.campaign_id == campaign_id)
-    return tuple(connection.execute(statement).one())
+    counters = [f"n_{outcome}" for outcome in Outcome]
+    counters += ["n_ended", "wedges", "wedge_requests", "wedge_lines"]
+    statement = (
+        select(
+            RUN.c.campaign_id,
+            func.sum(RUN.c.state.in_(active).cast(Integer)),
+            func.count(),
+            func.sum((RUN.c.state == RunState.PLANNED).cast(Integer)),
+            func.max(RUN.c.started_at_us),
+            func.max(RUN.c.driving_at_us),
+            func.max(RUN.c.ended_at_us),
+            *(func.sum(RUN.c[name]) for name in counters),
+        )
+        .where(RUN.c.campaign_id.in_(campaign_ids))
+        .group_by(RUN.c.campaign_id)
+        .order_by(RUN.c.campaign_id)
+    )
+    rows = connection.execute(statement)
+    return [Movement(campaign_id, active, tuple(rest)) for campaign_id, active, *rest in rows]
 
 
 def campaign_in_work(connection: Connection) -> int | None:

@@ -6,16 +6,17 @@ from hypothesis import strategies as st
 from app.leak_marking import Span, display_width, mark
 
 BAR = "\uff5c"
+BEFORE = "\N{NO-BREAK SPACE} "
 
 
-def test_lines_before_the_leak_are_grey_and_lines_from_it_on_are_ink() -> None:
+def test_lines_from_the_leak_on_are_marked_and_those_before_are_not() -> None:
     text = "I will look.\nmore\n<tool>\nafter"
 
     marked = mark(text, [Span(18, 24, "markup")])
 
     assert marked.text.split("\n") == [
-        "  I will look.",
-        "  more",
+        f"{BEFORE}I will look.",
+        f"{BEFORE}more",
         "! <tool>",
         "! ^^^^^^ offset 18: markup",
         "! after",
@@ -23,7 +24,7 @@ def test_lines_before_the_leak_are_grey_and_lines_from_it_on_are_ink() -> None:
 
 
 def test_a_text_without_spans_has_no_mark() -> None:
-    assert mark("one\ntwo", []).text == "  one\n  two"
+    assert mark("one\ntwo", []).text == f"{BEFORE}one\n{BEFORE}two"
 
 
 def test_the_bar_of_dsml_is_one_cell_wide() -> None:
@@ -47,7 +48,7 @@ def test_a_span_over_several_lines_says_where_it_ends() -> None:
 def test_control_and_direction_characters_become_visible() -> None:
     marked = mark("a\x00b\u202ec\td", [])
 
-    assert marked.text == "  a␀b⟨U+202E⟩c→d"
+    assert marked.text == f"{BEFORE}a␀b⟨U+202E⟩c→d"
 
 
 def test_an_empty_span_still_gets_a_caret() -> None:
@@ -76,7 +77,7 @@ def test_a_note_cannot_bring_a_line_of_its_own() -> None:
 def test_no_text_and_no_span_breaks_the_marking(text: str, spans: list[tuple[int, int]]) -> None:
     marked = mark(text, [Span(start, end, "note") for start, end in spans])
 
-    assert all(line[:2] in ("  ", "! ") for line in marked.text.split("\n"))
+    assert all(line[:2] in (BEFORE, "! ") for line in marked.text.split("\n"))
     assert not any(character in marked.text for character in "\x00\r\u202e")
 
 

@@ -27,7 +27,7 @@ def test_a_filter_opens_cold_with_its_sessions_and_numbers(open_page: Open, stor
     assert rows["run"].unique().tolist() == ["r-8"]
     assert rows["session"].iloc[0].startswith("/session?session=s-1&q=campaign%3Ac-1+outcome")
     (chips,) = page.get("button_group")
-    assert chips.options == ["all 3", "corrupt 3", "leak 3"]
+    assert chips.options == ["all 3", "corrupt 3", ":gray[**leak 3**]"]
 
 
 def test_a_filter_is_typed_and_stands_in_the_address(open_page: Open, store: Store) -> None:

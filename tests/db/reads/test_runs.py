@@ -5,7 +5,7 @@ from sqlalchemy import Connection
 from db.reads import runs
 from db.runs import begin_run
 from db.store import Store
-from db.tables import FingerprintRow, LaunchRow, WedgeRow
+from db.tables import FingerprintRow, LaunchRow, RunRow, WedgeRow
 from db.vocabulary import Outcome, RunState
 from tests.db.factories import (
     SECOND_US,
@@ -153,9 +153,34 @@ def test_the_campaign_in_work_is_that_of_the_run_begun_last(store: Store) -> Non
     assert _in_work(store) == busy.campaign.id
 
 
-def _movement(store: Store) -> tuple[int | None, ...]:
+def test_movement_changes_when_sessions_are_judged_anew_and_counts_runs_in_work(
+    store: Store,
+) -> None:
+    stored = stored_campaign(store)
+    run = stored_run(store, stored.arms[0], n_ended=2, n_done=2)
+    before = _movement(store)
+
+    with store.write() as session:
+        row = session.get(RunRow, stored_id(run))
+        assert row is not None
+        row.n_done, row.n_leak = 1, 1
+    stored_run(store, stored.arms[1], state=RunState.DRIVING)
+
+    (judged,) = _movement(store)
+    assert before[0].active == 0
+    assert judged.active == 1
+    assert judged.counted != before[0].counted
+
+
+def test_a_campaign_without_runs_has_no_movement(store: Store) -> None:
+    stored_campaign(store)
+
+    assert _movement(store) == ()
+
+
+def _movement(store: Store) -> tuple[runs.Movement, ...]:
     with store.session() as session:
-        return runs.movement(session.connection(), 1)
+        return tuple(runs.movement(session.connection(), [1]))
 
 
 def _in_work(store: Store) -> int | None:
