@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Unpack
 
+from db.errors import StoreError
 from db.log_events import mark_own_cancellations
 from db.runs import RunFacts, begin_run, flag_run, transition_run, write_run_facts
 from db.tables import RunRow
@@ -69,9 +70,18 @@ async def execute_run(run: RunOfCampaign, setting: RunSetting) -> RunRow:
         await life.end(RunState.STOPPED, setting.stop.cut_reason or _said(error))
         raise
     except Exception as error:
-        await life.end(RunState.FAILED, f"our own fault: {type(error).__name__}: {error}")
+        await life.end(RunState.FAILED, _fault(error))
         raise
     return await life.end(end, reason)
+
+
+def _fault(error: Exception) -> str:
+    """The first of several that came together, which often have one cause."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, StoreError):
+        return str(error)
+    return f"our own fault: {type(error).__name__}: {error}"
 
 
 def _said(cancelled: asyncio.CancelledError) -> str:

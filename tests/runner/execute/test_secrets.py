@@ -33,6 +33,10 @@ COMMANDS = (
     ("stack", "check", "oracle", "--json"),
     ("watch", "oracle", "--for-minutes", "0.01"),
 )
+REASONS = {
+    "an error of ours": "our own fault: RuntimeError: illegal header value b'Bearer ****",
+    "a listener that fails": "our own fault: ValueError: it failed",
+}
 PAGES = ("campaigns", "overview", "matrix", "arm", "run", "sessions", "session", "logs", "report")
 PLACE = {"campaign": "c-1", "run": "r-1", "session": "s-1", "arm": "a-1"}
 
@@ -161,6 +165,9 @@ def test_what_ends_a_campaign_does_not_say_it(
     assert "*" * len(CANARY) in told
     assert CANARY not in told
     assert files_with(CANARY.encode(), tmp_path) == []
+    (run,) = stored_runs(tmp_path)
+    assert run.state == "failed"
+    assert (run.reason or "").startswith(REASONS[what])
 
 
 def _quote_the_key(played: object) -> None:
