@@ -189,6 +189,7 @@ class RunWatch:
         """No session starts any more; those in flight end with the servers where these are ours."""
         self.flags.append(RunFlag.ENDED_AT_WEDGE)
         self.halt.set()
+        self.wedges.suspect_no_more()
         if self._setting.campaign.on_wedge is OnWedge.RESTART:
             # A task of its own: the next run must not start before the servers are gone.
             self._stopping = asyncio.create_task(stop_services(self._running), name="stop")

@@ -14,12 +14,16 @@ _MAX_TOKENS = 4
 
 @dataclass(frozen=True, slots=True)
 class CanaryAnswer:
-    """`answered`: an answer with status 200 came in time; `said` describes what came instead."""
+    """`answered`: an answer with status 200 came in time; `said` describes what came instead.
+
+    `reached` is false where nobody listened there: a server that has gone is no wedge.
+    """
 
     request_id: str
     answered: bool
     took_s: float
     said: str
+    reached: bool = True
 
 
 async def ask_canary(
@@ -40,7 +44,7 @@ async def ask_canary(
     }
     loop = asyncio.get_running_loop()
     began_s = loop.time()
-    answered = False
+    answered, reached = False, True
     try:
         answer = await fetch_page(
             http,
@@ -53,5 +57,6 @@ async def ask_canary(
         answered = answer.status == HTTPStatus.OK
         said = f"a canary request was answered with {answer.status}"
     except NO_PAGE as error:
+        reached = not isinstance(error, httpx.ConnectError)
         said = f"a canary request had {said_by(error, deadline_s=deadline_s)}"
-    return CanaryAnswer(request_id, answered, loop.time() - began_s, said)
+    return CanaryAnswer(request_id, answered, loop.time() - began_s, said, reached)

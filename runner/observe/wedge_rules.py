@@ -109,13 +109,24 @@ class WedgeTracker:
             return None
         return suspicion
 
-    def canary_unanswered(self, why: str) -> WedgeSpan | None:
-        """Opens a span where the last look still shows the stillness."""
+    def canary_unanswered(self, why: str, *, sent_s: float | None = None) -> WedgeSpan | None:
+        """Opens a span where the last look still shows the stillness.
+
+        `sent_s`: when the canary was sent. What began after that is another stillness, and needs a
+        canary of its own: a pause between two tokens is not made longer by the one before it.
+        """
         look = self._latest
         if look is None or self.open_span is not None:
             return None
         suspicion = self._suspicion(look, quiet_s=self._patience.quiet_s)
-        return self._opened(suspicion, look, why) if suspicion is not None else None
+        if suspicion is None or (sent_s is not None and suspicion.started_s > sent_s):
+            return None
+        return self._opened(suspicion, look, why)
+
+    def canary_not_taken(self) -> None:
+        """Nobody listened: the server has gone, which is no wedge and is told elsewhere."""
+        if self._latest is not None:
+            self._excused_until_s = self._latest.at_s + self._patience.quiet_s
 
     def canary_answered(self) -> WedgeSpan | None:
         """Clears the suspicion, but for one engine of several that stands while others answer."""

@@ -90,6 +90,7 @@ class WedgeWatch:
     _kept: list[WedgeSpan] = field(default_factory=list)
     _task: asyncio.Task[None] | None = None
     _is_keeping: bool = False
+    _is_over: bool = False
 
     def __post_init__(self) -> None:
         self.tracker = WedgeTracker(self.patience)
@@ -107,12 +108,16 @@ class WedgeWatch:
         self._reap()
         look = self._look(pages, times or {})
         suspicion = self.tracker.look(look)
-        if suspicion is None or self._task is not None:
+        if suspicion is None or self._task is not None or self._is_over:
             return
         if self.canary is not None:
             self._task = asyncio.create_task(self._confirm(self.canary), name="canary")
         elif look.at_s - suspicion.started_s >= _WITHOUT_CANARY * self.patience.longest_pause_s:
             self._task = asyncio.create_task(self._believe(), name="wedge")
+
+    def suspect_no_more(self) -> None:
+        """From now on the servers may be stopped, by us; how open spans end is still followed."""
+        self._is_over = True
 
     async def finish(self) -> None:
         """Gives up a canary that is under way, and keeps how every span ended.
@@ -166,6 +171,7 @@ class WedgeWatch:
     async def _confirm(self, canary: CanarySetting) -> None:
         request_id = f"{canary.prefix}-canary-{len(self.canary_ids)}"
         self.canary_ids.add(request_id)
+        sent_s = asyncio.get_running_loop().time()
         answer = await ask_canary(
             canary.chat_url,
             model=canary.model,
@@ -177,8 +183,11 @@ class WedgeWatch:
         self.canaries.append(answer)
         if answer.answered:
             span = self.tracker.canary_answered()
+        elif answer.reached:
+            span = self.tracker.canary_unanswered(answer.said, sent_s=sent_s)
         else:
-            span = self.tracker.canary_unanswered(answer.said)
+            self.tracker.canary_not_taken()
+            span = None
         if span is not None:
             await self._keep(span)
 

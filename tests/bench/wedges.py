@@ -229,14 +229,17 @@ class Measured:
         return len(paused), len(paused & named), len(invented)
 
     def stillnesses(self) -> list[tuple[float, float]]:
-        """For each span: the last byte of any answer before its finding, and the first after it."""
+        """For each span: the last byte of any answer before its finding, and the first after it.
+
+        Before any byte it is the first request that was sent.
+        """
         reads = sorted(at for each in self.answers for at in each.reads)
         found: list[tuple[float, float]] = []
         for span in self.spans:
             assert span.confirmed_at_us is not None
             at = bisect(reads, span.confirmed_at_us / 1e6)
-            if at > 0:
-                found.append((reads[at - 1], reads[at] if at < len(reads) else float("inf")))
+            began_s = reads[at - 1] if at > 0 else min(each.moments[0] for each in self.answers)
+            found.append((began_s, reads[at] if at < len(reads) else float("inf")))
         return found
 
     def start_errors_s(self) -> list[float]:

@@ -98,6 +98,31 @@ def test_a_slow_prefill_that_ends_while_the_canary_waits_is_no_wedge() -> None:
     assert scene.tracker.canary_unanswered("it was queued behind the prefill") is None
 
 
+def test_a_token_that_came_while_the_canary_waited_ends_the_stillness_it_was_sent_for() -> None:
+    scene = Scene()
+    scene.send("a")
+    scene.look(sglang(1, 100))
+    scene.for_seconds(24, sglang(1, 100))
+    sent_s = scene.at_s
+    scene.for_seconds(2, sglang(1, 101))
+    scene.for_seconds(24, sglang(1, 101))
+
+    assert scene.suspicion is not None
+    assert scene.tracker.canary_unanswered("no answer", sent_s=sent_s) is None
+    assert scene.tracker.canary_unanswered("no answer", sent_s=scene.at_s) is not None
+
+
+def test_a_server_where_nobody_listens_has_gone_and_is_not_suspected_at_once_again() -> None:
+    scene = Scene()
+    scene.look(sglang(1, 100))
+    assert scene.for_seconds(24, sglang(1, 100)) is not None
+    scene.tracker.canary_not_taken()
+    scene.suspicion = None
+
+    assert scene.for_seconds(18, None) is None
+    assert scene.tracker.spans == []
+
+
 def test_a_canary_that_is_answered_clears_a_server_with_one_engine() -> None:
     scene = Scene()
     scene.look(sglang(24, 100))

@@ -104,6 +104,40 @@ def test_a_stillness_whose_canary_is_not_answered_is_kept_with_a_box() -> None:
     assert "wedge_metrics: no answer within 5 s" in keeper.boxes[0]
 
 
+async def _refused(request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("All connection attempts failed")
+
+
+def test_a_server_that_takes_no_connection_is_no_wedge() -> None:
+    keeper = Keeper()
+
+    async def scene() -> WedgeWatch:
+        watch = _watch(_refused, keeper)
+        await _look_for(watch, 20)
+        await watch.finish()
+        return watch
+
+    watch = _run(scene)
+
+    assert keeper.opened_spans == []
+    assert {canary.reached for canary in watch.canaries} == {False}
+
+
+def test_nothing_is_suspected_where_the_servers_are_being_stopped_by_us() -> None:
+    keeper = Keeper()
+
+    async def scene() -> WedgeWatch:
+        watch = _watch(_never, keeper)
+        watch.suspect_no_more()
+        await _look_for(watch, 20)
+        await watch.finish()
+        return watch
+
+    watch = _run(scene)
+
+    assert keeper.opened_spans == [] and watch.canaries == []
+
+
 def test_an_answered_canary_clears_it() -> None:
     keeper = Keeper()
 
