@@ -18,6 +18,7 @@ MAX_OPEN_RECORDS = 32
 _MAX_CURSORS = 10_000
 _MAX_STREAMS = 1_000
 _MAX_JOINED_CHARACTERS = 4 * 1024 * 1024
+_MAX_JOINED_LINES = 10_000
 _TRACEBACK = "Traceback (most recent call last):"
 _MOST_OF_A_YEAR_S = 300 * DAY_S
 # A status line holds no user's words, so that a prefix behind it is another writer's.
@@ -99,6 +100,35 @@ class _Open:
         self.is_in_traceback = self.is_in_traceback or _TRACEBACK in text
 
 
+@dataclass(slots=True)
+class _Parts:
+    """A line that its collector has cut; `may_go_on` until it is as long as a line may be."""
+
+    first: Unwrapped | None = None
+    texts: list[str] = field(default_factory=list)
+    characters: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.texts)
+
+    @property
+    def may_go_on(self) -> bool:
+        return self.characters < _MAX_JOINED_CHARACTERS and self.count < _MAX_JOINED_LINES
+
+    def add(self, part: Unwrapped) -> None:
+        self.first = self.first or part
+        self.texts.append(part.text)
+        self.characters += len(part.text)
+
+    def joined(self) -> Unwrapped:
+        assert self.first is not None
+        if self.count == 1:
+            return self.first
+        first = self.first
+        return Unwrapped("".join(self.texts), first.at_s, first.stream, program=first.program)
+
+
 class LogNormalizer:
     """Feed it bytes as they come; `flush` what has rested, `close` at the end of the log.
 
@@ -110,7 +140,7 @@ class LogNormalizer:
         self._number = first_number - 1
         self._rest = bytearray()
         self._rest_is_cut = False
-        self._partial: dict[str, list[Unwrapped]] = {}
+        self._partial: dict[str, _Parts] = {}
         self._open: dict[str, _Open] = {}
         self._latest: dict[str, str] = {}
         self._cursors: dict[str, None] = {}
@@ -145,7 +175,7 @@ class LogNormalizer:
         """All that is left: the last line of a log may have no end."""
         found = list(self._line_ended()) if self._rest else []
         for parts in list(self._partial.values()):
-            found.extend(self._take(self._joined(parts), len(parts), self._number))
+            found.extend(self._take(parts.joined(), parts.count, self._number))
         self._partial.clear()
         return found + self.flush()
 
@@ -163,16 +193,16 @@ class LogNormalizer:
         outer = unwrap(line, year=self._year)
         if self._was_read_before(outer.cursor):
             return
-        parts = self._partial.pop(outer.stream, [])
-        size = sum(len(part.text) for part in parts) + len(outer.text)
-        if outer.is_partial and size < _MAX_JOINED_CHARACTERS:
-            self._partial[outer.stream] = [*parts, outer]
+        line_so_far = self._partial.pop(outer.stream, None) or _Parts()
+        line_so_far.add(outer)
+        if outer.is_partial and line_so_far.may_go_on:
+            self._partial[outer.stream] = line_so_far
             if len(self._partial) > MAX_OPEN_RECORDS:
                 oldest = self._partial.pop(next(iter(self._partial)))
-                yield from self._take(self._joined(oldest), len(oldest), self._number)
+                yield from self._take(oldest.joined(), oldest.count, self._number)
             return
-        joined = self._joined([*parts, outer])
-        yield from self._take(joined, len(parts) + 1, self._number - len(parts), is_cut)
+        count = line_so_far.count
+        yield from self._take(line_so_far.joined(), count, self._number - count + 1, is_cut)
 
     def _was_read_before(self, cursor: str) -> bool:
         """A reader of the journal that was started again shows its last entries twice."""
@@ -184,13 +214,6 @@ class LogNormalizer:
         if len(self._cursors) > _MAX_CURSORS:
             del self._cursors[next(iter(self._cursors))]
         return False
-
-    def _joined(self, parts: list[Unwrapped]) -> Unwrapped:
-        if len(parts) == 1:
-            return parts[0]
-        first = parts[0]
-        text = "".join(part.text for part in parts)
-        return Unwrapped(text, first.at_s, first.stream, program=first.program)
 
     def _take(
         self, outer: Unwrapped, physical_lines: int, number: int, is_cut: bool = False
