@@ -4,9 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import exp
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    Tag,
+    model_serializer,
+)
 
 from db.vocabulary import ClaimKind, Outcome
 from runner.campaign.file_shape import MAX_BLOCKS, MAX_SEED, LevelValue, RequestFields, Shape
@@ -153,6 +161,7 @@ class Workload(Shape):
     replay: ReplayFile | None = None
     sessions: _Sessions
     rounds: int = Field(default=4, gt=0, le=1_000)
+    tools: int | None = Field(default=None, ge=1, le=16)
     context_tokens: int = Field(default=300, ge=0, le=10_000_000)
     max_tokens: int = Field(default=2_500, gt=0, le=10_000_000)
     deadlines: Deadlines = Deadlines()
@@ -162,6 +171,12 @@ class Workload(Shape):
     evict_flood: Annotated[EvictFlood | None, BeforeValidator(_with_defaults_for_true)] = None
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
     request: RequestFields = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A number of tools that is not given is no part of what defines a campaign."""
+        fields: dict[str, Any] = dump(self)
+        return {name: value for name, value in fields.items() if (name, value) != ("tools", None)}
 
     def sessions_at(self, concurrency: int) -> int:
         """Raises KeyError where the file names no number for this concurrency."""

@@ -33,6 +33,7 @@ from runner.reduce.standing import Standing, StandingRule
 from runner.reduce.stored_trials import StoredTrials, TrialReader, sandwich_runs
 from runner.reduce.trial import Sandwich, Trial
 from runner.reduce.trial_campaign import Ends, sandwich_campaign, trial_campaign
+from runner.sessions.tool_dialogue import TOOLS_OF_A_DIALOGUE
 
 Play: TypeAlias = Callable[[Campaign], AttendedEnd]
 """Runs what is missing of a campaign, for as long as there is time."""
@@ -143,6 +144,7 @@ class Reduction:
             limits = {}
         if workload.scenario in _SIZED_SCENARIOS:
             limits["rounds"] = (workload.rounds, 1)
+            limits["tools"] = (workload.tools or TOOLS_OF_A_DIALOGUE[1], 1)
             limits["context_tokens"] = (workload.context_tokens, 1)
         return {name: each for name, each in limits.items() if each[0] > each[1]}
 

@@ -145,12 +145,13 @@ def _trial_of(
         Load(
             concurrency=int(texts[CONCURRENCY]) if strange else None,
             rounds=_if_other(workload.get("rounds"), given.rounds),
+            tools=_if_other(workload.get("tools"), given.tools),
             context_tokens=_if_other(workload.get("context_tokens"), given.context_tokens),
         ),
     )
 
 
-def _if_other(amount: int | None, given: int) -> int | None:
+def _if_other(amount: int | None, given: int | None) -> int | None:
     return None if amount == given else amount
 
 

@@ -15,6 +15,7 @@ class Load:
 
     concurrency: int | None = None
     rounds: int | None = None
+    tools: int | None = None
     context_tokens: int | None = None
 
     def with_amount(self, name: str, amount: int) -> "Load":

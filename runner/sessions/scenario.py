@@ -71,7 +71,12 @@ def _introduced(scenario: Scenario, workload: Workload) -> Scenario:
 
 
 def _errands(workload: Workload, context_tokens: int) -> ToolDialogue:
-    return ToolDialogue(seed=workload.seed, rounds=workload.rounds, context_tokens=context_tokens)
+    return ToolDialogue(
+        seed=workload.seed,
+        rounds=workload.rounds,
+        context_tokens=context_tokens,
+        tools=workload.tools,
+    )
 
 
 def _replay(workload: Workload, folder: Path) -> Scenario:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from runner.campaign.campaign import Workload
 from runner.campaign.definition import definition_key, definition_of, hypothesis_key, run_key
 from runner.campaign.matrix import expand_arms
 from tests.runner.campaign.files import CAMPAIGN, STACK, campaign, spoiled, stack
@@ -16,6 +17,12 @@ def key_of(campaign_text: str = CAMPAIGN, stack_text: str = STACK) -> str:
 def claim_key_of(campaign_text: str) -> str:
     loaded = campaign(campaign_text)
     return hypothesis_key(loaded.hypotheses[0], loaded.known_good)
+
+
+def test_a_number_of_tools_that_is_not_given_is_no_part_of_what_is_dumped() -> None:
+    assert "tools" not in Workload(sessions=1).model_dump(mode="json")
+    assert Workload(sessions=1, tools=2).model_dump(mode="json")["tools"] == 2
+    assert "sessions" not in Workload(sessions=1, tools=2).model_dump(exclude={"sessions"})
 
 
 def test_a_key_is_the_same_on_every_machine() -> None:

@@ -1,4 +1,5 @@
 import json
+import random
 import re
 
 import pytest
@@ -10,7 +11,7 @@ from runner.errors import ConfigError
 from runner.judge.record import DueAnswer, DueCall
 from runner.sessions.dialogue import Dialogue, Round
 from runner.sessions.scenario import make_scenario
-from runner.sessions.tool_dialogue import ToolDialogue
+from runner.sessions.tool_dialogue import ToolDialogue, shuffled
 
 KNOWN = ("please hear with elm = root stage stem; poem = melody.", "peach hand")
 USER = re.compile(r"please (?P<keyword>\w+) with (?P<wishes>.+)\.")
@@ -130,6 +131,24 @@ def test_a_scenario_is_made_from_a_workload() -> None:
     assert scenario.dialogue(9) == a_dialogue(9, seed=5, rounds=2, context=300)
 
 
+def test_a_dialogue_offers_as_many_tools_as_are_asked_for_and_is_another_one_then() -> None:
+    given = ToolDialogue(seed=1, rounds=2, context_tokens=0)
+    lonely = ToolDialogue(seed=1, rounds=2, context_tokens=0, tools=1)
+
+    assert {len(given.dialogue(index).tools) for index in range(30)} == {3, 4, 5}
+    assert {len(lonely.dialogue(index).tools) for index in range(30)} == {1}
+    assert lonely.dialogue(0).key != given.dialogue(0).key
+
+
 def test_more_rounds_than_there_are_words_for_are_refused_in_a_sentence() -> None:
     with pytest.raises(ConfigError, match=r"workload\.rounds: found 900; .* 1 to 65 rounds"):
         make_scenario(Workload(sessions=80, rounds=900))
+
+
+@given(st.integers(0, 2**32), st.integers(0, 1_500))
+def test_words_are_shuffled_as_the_standard_library_samples_them(seed: int, count: int) -> None:
+    words = [str(number) for number in range(count)]
+    ours, theirs = random.Random(seed), random.Random(seed)
+
+    assert list(shuffled(ours, words)) == theirs.sample(words, count)
+    assert ours.random() == theirs.random()
