@@ -13,7 +13,8 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class FailureCluster:
-    """`first_at_us`, `last_at_us`: starts of the turns that failed.
+    """`first_at_us`, `last_at_us`: starts of the turns that failed; None where none is known, as of
+    imported ones.
 
     The counts are of sessions: by arm, by turn (from zero), by tool that was due, by kind of log
     event within the turn or shortly before it. `examples` are session ids, of several runs first.
@@ -22,8 +23,8 @@ class FailureCluster:
     signature: Signature
     sessions: int
     runs: int
-    first_at_us: int
-    last_at_us: int
+    first_at_us: int | None
+    last_at_us: int | None
     by_arm: dict[str, int]
     by_turn: dict[int, int]
     by_tool: dict[str, int]
@@ -53,6 +54,7 @@ def _cluster(
     nearby: NearbyEvents,
 ) -> FailureCluster:
     turns = [each.turn for each in failing]
+    moments = [turn.started_at_us for turn in turns if turn.started_at_us > 0]
     kinds = [
         kind
         for each in failing
@@ -64,8 +66,8 @@ def _cluster(
         signature=signature,
         sessions=len(failing),
         runs=len({each.run_id for each in failing}),
-        first_at_us=min(turn.started_at_us for turn in turns),
-        last_at_us=max(turn.started_at_us for turn in turns),
+        first_at_us=min(moments, default=None),
+        last_at_us=max(moments, default=None),
         by_arm=dict(Counter(arm_of_run[each.run_id] for each in failing).most_common()),
         by_turn=dict(sorted(Counter(turn.turn_index for turn in turns).items())),
         by_tool=dict(Counter(name for turn in turns if (name := tool_due(turn))).most_common()),

@@ -64,7 +64,7 @@ def _lines_of(number: int, cluster: FailureCluster) -> list[str]:
     lines = [
         f"{number}. {cluster.signature.text}",
         f"   {counted_text(cluster.sessions, 'session')} in {counted_text(cluster.runs, 'run')}, "
-        f"{moment_text(cluster.first_at_us)} to {moment_text(cluster.last_at_us)}; e.g. {examples}",
+        f"{_seen_text(cluster)}; e.g. {examples}",
         f"   {_counts_text(turns)}; {_counts_text(cluster.by_arm)}",
     ]
     if cluster.by_tool:
@@ -72,6 +72,12 @@ def _lines_of(number: int, cluster: FailureCluster) -> list[str]:
     if cluster.by_event:
         lines.append(f"   logged near it: {_counts_text(cluster.by_event)}")
     return lines
+
+
+def _seen_text(cluster: FailureCluster) -> str:
+    if cluster.first_at_us is None or cluster.last_at_us is None:
+        return "at times that are not known"
+    return f"{moment_text(cluster.first_at_us)} to {moment_text(cluster.last_at_us)}"
 
 
 def _counts_text(counts: Mapping[str, int]) -> str:

@@ -60,7 +60,9 @@ def tool_due(turn: TurnFacts) -> str | None:
 def _corrupt_words(turn: TurnFacts) -> list[str]:
     words = [_markup_words(turn, span) for span in turn.markup[:1] if isinstance(span, Mapping)]
     words += [flag.replace("_", " ") for flag in map(str, turn.flags) if not _told(flag, words)]
-    words.append("call due" if tool_due(turn) is not None else "answer due")
+    kind = turn.due.get("kind")
+    if kind in (DueKind.CALL, DueKind.ANSWER):
+        words.append(f"{kind} due")
     if turn.finish_reason == "length":
         words.append("cut at the token limit")
     return words

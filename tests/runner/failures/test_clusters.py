@@ -121,3 +121,12 @@ def test_the_lines_name_sessions_turns_and_what_was_logged() -> None:
     assert "e.g. s-1" in text and "turn 3 1; bf16 1" in text
     assert "logged near it: waiting 1" in text
     assert cluster_lines([]) == ["No session failed."]
+
+
+def test_imported_failures_have_no_time_and_nothing_that_was_due() -> None:
+    found = turn(0, "x", started_at_us=0, markup=[{"field": "content", "family": "dsml"}])
+
+    clusters = cluster_failures([FailingTurn(1, 1, 1, "leak", found)], arm_of_run={1: "a"})
+
+    assert clusters[0].signature.words == ("dsml markup in content",)
+    assert "at times that are not known; e.g. s-1" in "\n".join(cluster_lines(clusters))
