@@ -63,5 +63,5 @@ async def fetch_page(
 def said_by(error: BaseException, *, deadline_s: float) -> str:
     """What went wrong, in a few words."""
     if isinstance(error, TimeoutError):
-        return f"no answer within {deadline_s:g} s"
+        return f"no answer within {round(deadline_s, 1):g} s"
     return f"{type(error).__name__} {error}".strip()
