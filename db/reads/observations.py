@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from sqlalchemy import Connection, func, select
 
 from db.raw_bytes import decompress
+from db.reads.frames import frame_of
 from db.reads.relations import LOG_EVENT, METRIC_SAMPLE, RAW, columns_of, values
 from db.tables import JsonList
 from db.vocabulary import RawKind
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,7 @@ def metric_names(connection: Connection, run_id: int) -> list[str]:
     return list(connection.execute(statement).scalars())
 
 
-def metric_samples(connection: Connection, run_id: int, names: Sequence[str]) -> pd.DataFrame:
+def metric_samples(connection: Connection, run_id: int, names: Sequence[str]) -> "DataFrame":
     """Every sample of the series named: `service`, `at_us`, `name`, `labels`, `value`."""
     columns = ["service", "at_us", "name", "labels", "value"]
     statement = (
@@ -55,7 +59,7 @@ def metric_samples(connection: Connection, run_id: int, names: Sequence[str]) ->
         .where(METRIC_SAMPLE.c.run_id == run_id, METRIC_SAMPLE.c.name.in_(names))
         .order_by(METRIC_SAMPLE.c.at_us)
     )
-    return pd.DataFrame(connection.execute(statement).all(), columns=columns)
+    return frame_of(connection, statement, columns)
 
 
 def log_events(
@@ -78,7 +82,7 @@ def log_events(
     return values(LogEventFacts, connection.execute(statement))[::-1]
 
 
-def log_event_counts(connection: Connection, run_id: int) -> pd.DataFrame:
+def log_event_counts(connection: Connection, run_id: int) -> "DataFrame":
     """Lines and distinct requests by kind of event: `kind`, `event_class`, `lines`, `requests`."""
     columns = ["kind", "event_class", "lines", "requests"]
     statement = (
@@ -92,10 +96,10 @@ def log_event_counts(connection: Connection, run_id: int) -> pd.DataFrame:
         .group_by(LOG_EVENT.c.kind, LOG_EVENT.c.event_class)
         .order_by(func.count().desc(), LOG_EVENT.c.kind)
     )
-    return pd.DataFrame(connection.execute(statement).all(), columns=columns)
+    return frame_of(connection, statement, columns)
 
 
-def log_density(connection: Connection, run_id: int, *, bin_us: int) -> pd.DataFrame:
+def log_density(connection: Connection, run_id: int, *, bin_us: int) -> "DataFrame":
     """Log events a bin of time by class: `at_us` (start of the bin), `event_class`, `lines`."""
     columns = ["at_us", "event_class", "lines"]
     start = (LOG_EVENT.c.at_us - LOG_EVENT.c.at_us % bin_us).label("at_us")
@@ -105,7 +109,7 @@ def log_density(connection: Connection, run_id: int, *, bin_us: int) -> pd.DataF
         .group_by(start, LOG_EVENT.c.event_class)
         .order_by(start, LOG_EVENT.c.event_class)
     )
-    return pd.DataFrame(connection.execute(statement).all(), columns=columns)
+    return frame_of(connection, statement, columns)
 
 
 def raw_of_turns(connection: Connection, turn_ids: Sequence[int]) -> list[RawFacts]:

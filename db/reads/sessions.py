@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import pandas as pd
 from sqlalchemy import Connection, Select, func, select
 
+from db.reads.frames import frame_of
 from db.reads.relations import ARM, RUN, SESSION, TURN, columns_of, value_or_none, values
 from db.tables import Json, JsonList
 from db.vocabulary import RunState
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Statement = TypeVar("Statement", bound=Select[Any])
 
@@ -251,7 +254,7 @@ def twins(
     return values(TwinFacts, connection.execute(statement))
 
 
-def session_spans(connection: Connection, run_id: int) -> pd.DataFrame:
+def session_spans(connection: Connection, run_id: int) -> "DataFrame":
     """One row a session: `id`, `session_index`, `outcome`, `started_at_us`, `ended_at_us`."""
     statement = (
         select(
@@ -265,10 +268,10 @@ def session_spans(connection: Connection, run_id: int) -> pd.DataFrame:
         .order_by(SESSION.c.started_at_us)
     )
     names = ["id", "session_index", "outcome", "started_at_us", "ended_at_us"]
-    return pd.DataFrame(connection.execute(statement).all(), columns=names)
+    return frame_of(connection, statement, names)
 
 
-def paired_outcomes(connection: Connection, run_a: int, run_b: int) -> pd.DataFrame:
+def paired_outcomes(connection: Connection, run_a: int, run_b: int) -> "DataFrame":
     """The dialogues that both runs played: `session_index`, and id and outcome on either side."""
     other = SESSION.alias("other")
     statement = (
@@ -291,7 +294,7 @@ def paired_outcomes(connection: Connection, run_a: int, run_b: int) -> pd.DataFr
         .order_by(SESSION.c.session_index)
     )
     names = ["session_index", "dialogue_key", "a_id", "a_outcome", "b_id", "b_outcome"]
-    return pd.DataFrame(connection.execute(statement).all(), columns=names)
+    return frame_of(connection, statement, names)
 
 
 def _of_run(statement: Statement, run_id: int, outcomes: Sequence[str]) -> Statement:
