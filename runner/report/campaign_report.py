@@ -13,6 +13,7 @@ from runner.report.document import (
     SectionRole,
     Verbatim,
 )
+from runner.report.failure_sections import failures_section
 from runner.report.moments import dated_text
 from runner.report.page_addresses import linked, session_link
 from runner.report.report_record import CampaignRecord, ReportedSession
@@ -32,6 +33,7 @@ def campaign_report(record: CampaignRecord) -> ReportDocument:
             *attribution_section(record),
             exclusions_section(results),
             *false_alarms_section(record.verdicts),
+            *failures_section(record.failures),
             *examples_section(record.examples),
             runs_section(results),
             method_section(record),

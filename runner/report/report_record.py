@@ -9,6 +9,7 @@ from db.reads.observations import LogEventFacts
 from db.reads.runs import RunCounts, RunProof
 from db.reads.sessions import SessionFacts, TurnFacts, TwinFacts
 from runner.evidence.campaign_verdict import CampaignVerdict
+from runner.execute.stored_failures import Failures
 from runner.report.arm_result import ArmResult, arm_results
 
 
@@ -60,6 +61,7 @@ class CampaignRecord:
     attribution: Sequence[str] = ()
     silence: Sequence[str] = ()
     launches: Sequence[ReportedLaunch] = ()
+    failures: Failures | None = None
 
     @property
     def results(self) -> tuple[ArmResult, ...]:

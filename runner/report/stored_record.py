@@ -18,6 +18,7 @@ from runner.evidence.decision_rule import DecisionRule
 from runner.execute.attribution import attribution_lines
 from runner.execute.campaign_evidence import CampaignEvidence, gather_evidence
 from runner.execute.silence import silence_lines
+from runner.execute.stored_failures import read_failures
 from runner.execute.verdicts import reach_verdicts
 from runner.report.redaction import hidden_text
 from runner.report.report_record import (
@@ -56,6 +57,7 @@ def campaign_record(
         attribution=attribution_lines(evidence),
         silence=silence_lines(store, facts.id),
         launches=_launches(store, stored_runs, evidence),
+        failures=read_failures(store, facts),
     )
 
 
