@@ -18,7 +18,7 @@ from app.widgets.run_clock_parts import show_clock_strip
 from app.wording import corrupt_words, flag_words, levels_text, state_badge
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
-from db.vocabulary import RunState
+from db.vocabulary import RunFlag, RunState
 from runner.evidence.counts import SessionCounts
 from runner.evidence.summary_lines import summary_lines
 from runner.evidence.wording import (
@@ -95,6 +95,8 @@ def show_warnings(run: RunCounts) -> None:
         st.warning(f"{reason}  \n{kept}", title="Failed by our own fault")
     elif run.run_state is RunState.STOPPED:
         st.info(f"{reason}  \n{kept} Its cell is run again whole.", title="Stopped")
+    elif RunFlag.IMPORTED in run.flags:
+        st.info(reason, title="Made by another tool")
     if run.flags:
         st.warning(plain(f"Mind: {flag_words(run.flags)}."))
 
