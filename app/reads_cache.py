@@ -37,6 +37,7 @@ from runner.campaign.plan import Plan
 from runner.campaign.stack_file import Stack
 from runner.evidence.assessment_words import assessment_lines, closing_line
 from runner.evidence.plan_assessment import Assumptions, assess_hypotheses
+from runner.failures.stored_linkage import stored_linkage_lines
 from runner.report.issue_report import Project
 from runner.report.redaction import Redacted
 from runner.report.report_formats import DocumentFormat, rendered
@@ -89,6 +90,12 @@ def cells(board: records.Board) -> list[CellReading]:
     if moved.is_still:
         return _kept_cells(_store_key(), board.campaign.id, moved, board)
     return _cells_of(board)
+
+
+def linkage(board: records.Board) -> list[str]:
+    """Whether wedges and corruption come together; nothing is said while a run is in work."""
+    moved = movements([board.campaign.id])
+    return _kept_linkage(_store_key(), board.campaign.id, moved, board) if moved.is_still else []
 
 
 def earlier_runs(campaign_name: str, *, stack: str) -> list[EarlierRun]:
@@ -294,6 +301,7 @@ def forget_answers() -> None:
     _remembered.clear()
     _kept_board.clear()
     _kept_cells.clear()
+    _kept_linkage.clear()
 
 
 @contextmanager
@@ -364,6 +372,16 @@ def _kept_cells(
     key: StoreKey, campaign_id: int, moved: records.Movements, _board: records.Board
 ) -> list[CellReading]:
     return _cells_of(_board)
+
+
+@st.cache_resource(max_entries=40, show_spinner="Holding wedges against corruption")
+def _kept_linkage(
+    key: StoreKey, campaign_id: int, moved: records.Movements, _board: records.Board
+) -> list[str]:
+    """Permutations over every turn take seconds where a campaign is large."""
+    corrupt = _board.campaign.corrupt_outcomes
+    with _moment(key) as connection:
+        return stored_linkage_lines(connection, _board.runs, corrupt=corrupt)
 
 
 def _cells_of(board: records.Board) -> list[CellReading]:
