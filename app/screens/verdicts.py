@@ -15,6 +15,7 @@ from app.widgets.again_desk import show_next_runs
 from app.widgets.campaign_head import campaign_token, progress_now, show_provenance
 from app.widgets.empty_pages import show_no_campaigns
 from app.widgets.hypothesis_parts import show_both_arms, show_history, show_rule, show_runs_of
+from app.widgets.linkage_parts import show_linkage
 from app.widgets.navigation import (
     Crumb,
     breadcrumb,
@@ -57,6 +58,7 @@ if facts is None:
     st.markdown(f":gray[Question] {plain(board.campaign.question)}")
     show_verdict_list(board)
     show_suspects(board, cells)
+    show_linkage(reads_cache.linkage(board))
     show_next_runs(board, progress_now(campaign_id, board.runs))
 else:
     every = VerdictsPlace(campaign=campaign_id)
