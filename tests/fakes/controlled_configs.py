@@ -70,7 +70,7 @@ class ControlledStack:
             f"may_restart: {str(ours).lower()}\n{hosts}services:\n  server:\n{service}"
             f"    port: {self.port}\n"
             "    server_info: /server_info\n    flush_cache: /flush_cache\n"
-            "    metrics: {path: /metrics, dialect: sglang}\n    ready_within_s: 60\n"
+            "    metrics: {path: /metrics, dialect: sglang}\n    ready_within_s: 600\n"
             f"{factors}"
         )
         (self.folder / "stacks" / "oracle.yaml").write_text(text, "utf-8")

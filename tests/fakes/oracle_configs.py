@@ -18,7 +18,7 @@ services:
     flush_cache: /flush_cache
     metrics: {{path: /metrics, dialect: sglang}}
     log: process
-    ready_within_s: 60
+    ready_within_s: 600
 factors:
   index_keys:
     fp8:
