@@ -123,7 +123,8 @@ def _need_lines(found: Reduced, end: ReductionEnd, ends: Ends) -> Iterator[str]:
 
 def _seen_text(trial: Trial, end: ReductionEnd, ends: Ends) -> str:
     runs = [run.counts for run in end.stored.trials.get(trial, ())]
-    return f"{_events_text(runs, ends)} in {counted_text(len(runs), 'run')}"
+    said = _events_text(runs, ends)
+    return said if ends.flips is Flips.WEDGE else f"{said} in {counted_text(len(runs), 'run')}"
 
 
 def _also(name: str, rest: Trial, end: ReductionEnd, ends: Ends) -> str:

@@ -21,8 +21,8 @@ class Flips(StrEnum):
 
     @property
     def events(self) -> str:
-        """What is counted, for tables."""
-        return "wedged runs" if self is Flips.WEDGE else f"{self} sessions"
+        """What is counted, after a number: `3 of 40 sessions corrupt`."""
+        return "runs wedged" if self is Flips.WEDGE else f"sessions {self}"
 
 
 def event_counts(
