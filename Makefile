@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint bench bench-evidence causal clean
+.PHONY: setup demo report test lint bench bench-evidence causal clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,14 @@ $(STAMP): pyproject.toml
 demo: setup
 	@echo "The decisive test runs for some five to ten minutes on two cores; Ctrl-C ends it and keeps what was done."
 	$(BIN)/decisive up --launch decisive-test --open
+
+# The decisive test played on this machine, and the example report made of it: some five to ten minutes.
+REPORT_OF := $(BIN)/decisive report decisive-test --store sqlite:///report.db --redact hosts --base-url http://127.0.0.1:8501 --force
+report: setup
+	@# 1 says that a prediction failed, as one of the decisive test does; 3 that one could not be decided.
+	$(BIN)/decisive run decisive-test --store sqlite:///report.db || case $$? in 1|3) ;; *) exit 1;; esac
+	$(REPORT_OF) -o runner/report/example/decisive-test.md
+	$(REPORT_OF) -o runner/report/example/decisive-test.html
 
 test: setup
 	$(BIN)/python -m pytest
