@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from sqlmodel import col, select
@@ -39,11 +39,20 @@ def _box(folder: Path) -> dict[str, bytes]:
         return {row.kind: decompress(row.content) for row in rows}
 
 
-def test_a_server_that_stops_answering_is_one_wedge_with_its_victims(tmp_path: Path) -> None:
-    told = tmp_path / "told.json"
+class WedgedRun(NamedTuple):
+    folder: Path
+    notes: list[str]
+    told: Path
+
+
+@pytest.fixture(scope="module")
+def wedged(tmp_path_factory: pytest.TempPathFactory) -> WedgedRun:
+    """One run whose server stops answering for good, for every test that reads what is left."""
+    folder = tmp_path_factory.mktemp("wedged")
+    told = folder / "told.json"
     script = f"import sys; open({str(told)!r}, 'a').write(sys.stdin.read())"
     write_oracle_configs(
-        tmp_path,
+        folder,
         levels=["fp8"],
         sessions=8,
         switches=["--hang-after", "14"],
@@ -51,12 +60,28 @@ def test_a_server_that_stops_answering_is_one_wedge_with_its_victims(tmp_path: P
         notify=[sys.executable, "-c", script],
     )
     watching = Watching()
+    run_once(folder, watching=watching)
+    return WedgedRun(folder, watching.notes, told)
 
-    run_once(tmp_path, watching=watching)
 
-    (run,) = stored_runs(tmp_path)
-    (wedge,) = _wedges(tmp_path)
-    sessions = _sessions(tmp_path, run.id)
+@pytest.fixture(scope="module")
+def recovered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one run whose server goes on after a wedge."""
+    folder = write_oracle_configs(
+        tmp_path_factory.mktemp("recovered"),
+        levels=["fp8"],
+        sessions=6,
+        switches=["--hang-after", "12", "--hang-for-s", "9"],
+        deadlines="{first_token_s: 30, no_progress_s: 6, session_s: 60}",
+    )
+    run_once(folder)
+    return folder
+
+
+def test_a_server_that_stops_answering_is_one_wedge_with_its_victims(wedged: WedgedRun) -> None:
+    (run,) = stored_runs(wedged.folder)
+    (wedge,) = _wedges(wedged.folder)
+    sessions = _sessions(wedged.folder, run.id)
     victims = {victim["session_index"] for victim in wedge.victims}
     flagged = {each.session_index for each in sessions if "wedge_victim" in each.flags}
     silent = {each.session_index for each in sessions if each.outcome == "error"}
@@ -66,29 +91,19 @@ def test_a_server_that_stops_answering_is_one_wedge_with_its_victims(tmp_path: P
     assert flagged >= victims
     assert wedge.service == "server"
     assert 3.0 < wedge.evidence["confirmed_after_s"] < 12.0
-    assert any("wedge in server" in note for note in watching.notes)
-    assert json.loads(told.read_text("utf-8").splitlines()[0])["event"] == "wedge"
+    assert any("wedge in server" in note for note in wedged.notes)
+    assert json.loads(wedged.told.read_text("utf-8").splitlines()[0])["event"] == "wedge"
 
 
-def test_the_black_box_holds_what_the_server_was_at_that_moment(tmp_path: Path) -> None:
-    write_oracle_configs(
-        tmp_path,
-        levels=["fp8"],
-        sessions=6,
-        switches=["--hang-after", "12"],
-        deadlines=IMPATIENT,
-    )
-
-    run_once(tmp_path)
-
-    box = _box(tmp_path)
+def test_the_black_box_holds_what_the_server_was_at_that_moment(wedged: WedgedRun) -> None:
+    box = _box(wedged.folder)
     assert b"sglang:num_running_reqs" in box[RawKind.WEDGE_METRICS]
     assert b'"version": "oracle"' in box[RawKind.WEDGE_SERVER_INFO]
     assert b"s3cret" not in box[RawKind.WEDGE_SERVER_INFO]
     assert b"thread" in box[RawKind.WEDGE_STACKS]
     requests: list[dict[str, Any]] = json.loads(box[RawKind.WEDGE_IN_FLIGHT])
     assert requests and all(each["quiet_s"] > 1 for each in requests)
-    (wedge,) = _wedges(tmp_path)
+    (wedge,) = _wedges(wedged.folder)
     said = {item["kind"]: item["said"] for item in wedge.evidence["black_box"]}
     assert said[RawKind.WEDGE_LOADS] == "status 404"
 
@@ -108,19 +123,9 @@ def test_a_pause_that_ends_before_the_patience_does_is_no_wedge(tmp_path: Path) 
     assert (run.wedges, run.n_done) == (0, 8)
 
 
-def test_a_wedge_that_ends_has_an_end_and_its_sessions_go_on(tmp_path: Path) -> None:
-    write_oracle_configs(
-        tmp_path,
-        levels=["fp8"],
-        sessions=6,
-        switches=["--hang-after", "12", "--hang-for-s", "9"],
-        deadlines="{first_token_s: 30, no_progress_s: 6, session_s: 60}",
-    )
-
-    run_once(tmp_path)
-
-    (run,) = stored_runs(tmp_path)
-    (wedge,) = _wedges(tmp_path)
+def test_a_wedge_that_ends_has_an_end_and_its_sessions_go_on(recovered: Path) -> None:
+    (run,) = stored_runs(recovered)
+    (wedge,) = _wedges(recovered)
     assert (run.wedges, run.n_done) == (1, 6)
     assert wedge.ended_at_us is not None
     assert 7 < (wedge.ended_at_us - wedge.started_at_us) / 1e6 < 13
@@ -167,19 +172,11 @@ def test_with_stop_the_campaign_ends_at_the_wedge(tmp_path: Path) -> None:
     assert [run.state for run in stored_runs(tmp_path)] == ["done", "planned", "planned"]
 
 
-def test_judging_again_does_not_forget_whom_a_wedge_caught(tmp_path: Path) -> None:
-    write_oracle_configs(
-        tmp_path,
-        levels=["fp8"],
-        sessions=6,
-        switches=["--hang-after", "12", "--hang-for-s", "9"],
-        deadlines="{first_token_s: 30, no_progress_s: 6, session_s: 60}",
-    )
-    run_once(tmp_path)
-    before = [each.flags for each in _sessions(tmp_path, 1)]
+def test_judging_again_does_not_forget_whom_a_wedge_caught(recovered: Path) -> None:
+    before = [each.flags for each in _sessions(recovered, 1)]
 
-    with open_store(store_url(tmp_path)) as store:
+    with open_store(store_url(recovered)) as store:
         rejudge_campaign(store, 1)
 
-    assert [each.flags for each in _sessions(tmp_path, 1)] == before
+    assert [each.flags for each in _sessions(recovered, 1)] == before
     assert any("wedge_victim" in flags for flags in before)
