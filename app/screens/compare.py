@@ -5,11 +5,12 @@ from dataclasses import replace
 import streamlit as st
 
 from app import reads_cache
-from app.current_campaign import campaign_of_side, current_campaign
+from app.current_campaign import campaign_of_side
 from app.errors import UnknownIdError
 from app.fairness import judge_fairness
-from app.links import ComparedId, ComparePlace, read_place
+from app.links import ComparedId, ComparePlace
 from app.widgets.campaign_head import show_provenance
+from app.widgets.campaign_page import open_campaign
 from app.widgets.compare_evidence import (
     show_block_by_block,
     show_counts,
@@ -26,7 +27,7 @@ from app.widgets.compare_parts import (
     show_fairness,
 )
 from app.widgets.compare_sessions import show_two_sessions
-from app.widgets.empty_pages import show_no_campaigns, show_no_runs
+from app.widgets.empty_pages import show_no_runs
 from app.widgets.navigation import (
     Crumb,
     breadcrumb,
@@ -36,13 +37,8 @@ from app.widgets.navigation import (
 )
 from db.identifiers import IdKind
 
-parsed = read_place(ComparePlace, st.query_params.to_dict())
+parsed, board = open_campaign(ComparePlace)
 place = parsed.place
-campaign_id = current_campaign(st.query_params.to_dict())
-if campaign_id is None:
-    show_no_campaigns()
-    st.stop()
-board = reads_cache.board(campaign_id)
 breadcrumb(*campaign_crumbs(board.campaign), Crumb("Compare"))
 st.title("Compare", anchor=False)
 say_ignored(parsed.ignored)

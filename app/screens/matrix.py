@@ -6,9 +6,8 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.current_campaign import current_campaign
 from app.heat_cells import summary_sentence
-from app.links import MatrixPlace, read_place
+from app.links import MatrixPlace
 from app.markdown_text import plain
 from app.matrix_axes import choose_axes
 from app.widgets.campaign_head import (
@@ -19,8 +18,8 @@ from app.widgets.campaign_head import (
     show_provenance,
     verdict_badges,
 )
+from app.widgets.campaign_page import open_campaign
 from app.widgets.cell_drawer import show_drawer, show_no_cell
-from app.widgets.empty_pages import show_no_campaigns
 from app.widgets.matrix_parts import (
     matrix_csv,
     pick_axes,
@@ -39,16 +38,10 @@ from app.widgets.navigation import (
 from app.widgets.polling import BUSY_S, IDLE_S, redraw_on_change
 from app.widgets.verdict_parts import show_verdict_list
 
-parsed = read_place(MatrixPlace, st.query_params.to_dict())
-campaign_id = current_campaign(st.query_params.to_dict())
-if campaign_id is None:
-    show_no_campaigns()
-    st.stop()
-
-board = reads_cache.board(campaign_id)
-place = replace(parsed.place, campaign=campaign_id)
+parsed, board = open_campaign(MatrixPlace)
+place = replace(parsed.place, campaign=board.campaign.id)
 complete_address(place)
-progress = progress_now(campaign_id, board.runs)
+progress = progress_now(board.campaign.id, board.runs)
 chosen_axes = choose_axes(board.arms, rows=place.rows, columns=place.cols, facet=place.facet)
 readings = reads_cache.cells(board)
 

@@ -6,8 +6,7 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.current_campaign import current_campaign
-from app.links import MatrixPlace, OverviewPlace, ReportPlace, read_place
+from app.links import MatrixPlace, OverviewPlace, ReportPlace
 from app.markdown_text import plain
 from app.next_looks import next_looks, worst_corrupt_cell
 from app.widgets.again_desk import show_actions
@@ -18,7 +17,7 @@ from app.widgets.campaign_head import (
     show_progress,
     show_provenance,
 )
-from app.widgets.empty_pages import show_no_campaigns
+from app.widgets.campaign_page import open_campaign
 from app.widgets.navigation import (
     Crumb,
     breadcrumb,
@@ -37,14 +36,9 @@ from app.widgets.overview_parts import (
 from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change
 from app.widgets.verdict_parts import show_verdict_list
 
-parsed = read_place(OverviewPlace, st.query_params.to_dict())
-campaign_id = current_campaign(st.query_params.to_dict())
-if campaign_id is None:
-    show_no_campaigns()
-    st.stop()
-board = reads_cache.board(campaign_id)
-complete_address(replace(parsed.place, campaign=campaign_id))
-progress = progress_now(campaign_id, board.runs)
+parsed, board = open_campaign(OverviewPlace)
+complete_address(replace(parsed.place, campaign=board.campaign.id))
+progress = progress_now(board.campaign.id, board.runs)
 cells = reads_cache.cells(board)
 
 crumbs = campaign_crumbs(board.campaign)
@@ -55,8 +49,8 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         about = f":small[:gray[stack {plain(board.campaign.stack)}]]"
         st.markdown(f"{campaign_badge(progress)} {about}", width="content")
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
-        link_to(MatrixPlace(campaign=campaign_id), "Matrix", icon=":material/grid_on:")
-        link_to(ReportPlace(campaign=campaign_id), "Report", icon=":material/description:")
+        link_to(MatrixPlace(campaign=board.campaign.id), "Matrix", icon=":material/grid_on:")
+        link_to(ReportPlace(campaign=board.campaign.id), "Report", icon=":material/description:")
         show_actions(board, progress)
 say_ignored(parsed.ignored)
 st.markdown(f":gray[Question] {plain(board.campaign.question)}")
@@ -92,8 +86,8 @@ with right:
     )
     show_verdict_list(board)
 show_clock(board, cells)
-show_notes(campaign_id)
+show_notes(board.campaign.id)
 show_provenance(board)
 redraw_on_change(
-    partial(campaign_token, campaign_id), every_s=BUSY_S if progress.active else IDLE_S
+    partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S
 )

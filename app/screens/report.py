@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import reads_cache
-from app.current_campaign import current_campaign
-from app.links import ReportPlace, read_place
+from app.links import ReportPlace
 from app.markdown_text import plain
 from app.widgets.campaign_head import show_provenance
-from app.widgets.empty_pages import show_no_campaigns
+from app.widgets.campaign_page import open_campaign
 from app.widgets.navigation import (
     Crumb,
     breadcrumb,
@@ -19,14 +17,9 @@ from app.widgets.navigation import (
 )
 from app.widgets.report_parts import pick_form, pick_redaction, pick_subject, show_report
 
-parsed = read_place(ReportPlace, st.query_params.to_dict())
-campaign_id = current_campaign(st.query_params.to_dict())
-if campaign_id is None:
-    show_no_campaigns()
-    st.stop()
-board = reads_cache.board(campaign_id)
+parsed, board = open_campaign(ReportPlace)
 known = {arm.id for arm in board.arms}
-named = replace(parsed.place, campaign=campaign_id)
+named = replace(parsed.place, campaign=board.campaign.id)
 arm = named.arm if named.arm in known else None
 versus = named.versus if arm is not None and named.versus in known - {arm} else None
 place = replace(named, arm=arm, versus=versus)

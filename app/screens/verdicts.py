@@ -6,14 +6,13 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.current_campaign import current_campaign
 from app.errors import UnknownIdError
-from app.links import VerdictsPlace, read_place
+from app.links import VerdictsPlace
 from app.markdown_text import plain
 from app.stored_verdict import read_verdict
 from app.widgets.again_desk import show_next_runs
 from app.widgets.campaign_head import campaign_token, progress_now, show_provenance
-from app.widgets.empty_pages import show_no_campaigns
+from app.widgets.campaign_page import open_campaign
 from app.widgets.hypothesis_parts import show_both_arms, show_history, show_rule, show_runs_of
 from app.widgets.linkage_parts import show_linkage
 from app.widgets.navigation import (
@@ -36,14 +35,9 @@ from app.widgets.verdict_parts import (
 from app.wording import headline_badge
 from db.identifiers import IdKind, format_id
 
-parsed = read_place(VerdictsPlace, st.query_params.to_dict())
+parsed, board = open_campaign(VerdictsPlace)
 place = parsed.place
-campaign_id = current_campaign(st.query_params.to_dict())
-if campaign_id is None:
-    show_no_campaigns()
-    st.stop()
-board = reads_cache.board(campaign_id)
-complete_address(replace(place, campaign=campaign_id))
+complete_address(replace(place, campaign=board.campaign.id))
 crumbs = campaign_crumbs(board.campaign)
 cells = {cell.arm.id: cell for cell in reads_cache.cells(board)}
 facts = next((v for v in board.verdicts if v.hypothesis_id == place.hypothesis), None)
@@ -59,9 +53,9 @@ if facts is None:
     show_verdict_list(board)
     show_suspects(board, cells)
     show_linkage(reads_cache.linkage(board))
-    show_next_runs(board, progress_now(campaign_id, board.runs))
+    show_next_runs(board, progress_now(board.campaign.id, board.runs))
 else:
-    every = VerdictsPlace(campaign=campaign_id)
+    every = VerdictsPlace(campaign=board.campaign.id)
     breadcrumb(*crumbs, Crumb("Verdicts", every), Crumb(hypothesis_name(facts)))
     verdict = read_verdict(facts)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -85,9 +79,9 @@ else:
         if verdict is not None:
             show_reasons(verdict)
         show_next_steps(verdict)
-        show_next_runs(board, progress_now(campaign_id, board.runs))
+        show_next_runs(board, progress_now(board.campaign.id, board.runs))
     with right:
         show_runs_of(board, arm, versus)
     show_history(facts)
 show_provenance(board)
-redraw_on_change(partial(campaign_token, campaign_id), every_s=IDLE_S)
+redraw_on_change(partial(campaign_token, board.campaign.id), every_s=IDLE_S)

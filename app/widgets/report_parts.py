@@ -114,7 +114,8 @@ def show_report(board: Board, place: ReportPlace) -> None:
         encoded = b64encode(made).decode()
         st.iframe(f"data:text/html;charset=utf-8;base64,{encoded}", height=900)
         return
-    st.code(text[:SHOWN_CHARACTERS], language=None, wrap_lines=True, height=900)
+    with st.container(height=900, border=False):
+        st.code(text[:SHOWN_CHARACTERS], language=None, wrap_lines=True)
     if len(text) > SHOWN_CHARACTERS:
         st.caption("Only its beginning is shown here; the download has it whole.")
 

@@ -88,7 +88,8 @@ def show_launch(record: RunRecord) -> None:
             st.code(command_text(command), language=None, wrap_lines=True)
         for fingerprint in record.fingerprints:
             st.caption(plain(f"{fingerprint.service} says of itself"))
-            st.code(_pretty(fingerprint.facts), language=None, height=260)
+            with st.container(height=260, border=False):
+                st.code(_pretty(fingerprint.facts), language=None, wrap_lines=True)
         for (kind, source), pieces in _by_source(record.raw).items():
             label = f"{kind.replace('_', ' ')} of {plain(source or 'the service')}"
             raw_button(pieces, label, file_name=f"{kind}-{source or 'service'}.txt")
@@ -116,7 +117,8 @@ def show_log_events(run: RunCounts) -> None:
             for offset, event in zip(offsets, events, strict=True)
         ]
         is_long = len(lines) > _SHORT_TAIL_LINES
-        st.code("\n".join(lines), language=None, height=220 if is_long else "content")
+        with st.container(height=220 if is_long else "content", border=False):
+            st.code("\n".join(lines), language=None, wrap_lines=True)
 
 
 def _by_source(raw: list[RawFacts]) -> dict[tuple[str, str | None], list[RawFacts]]:

@@ -115,7 +115,7 @@ def show_live(campaign_id: int, run_id: int) -> None:
         st.progress(min(1.0, run.n_ended / max(1, run.sessions_planned)), text=ended)
     if run.driving_at_us is not None:
         show_clock_strip(board, run)
-    st.code("\n".join(_five_lines(run, counts)), language=None)
+    st.code("\n".join(_five_lines(run, counts)), language=None, wrap_lines=True)
     if run.run_state.is_active:
         st.caption(f"As of {moment_text(reads_cache.now_us())}, every 2 s")
 

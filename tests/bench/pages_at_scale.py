@@ -49,7 +49,10 @@ def pages(size: Size) -> list[Page]:
         Page("verdicts", {"hypothesis": "h-1"}),
         Page("run", {"run": f"r-{size.runs}"}),
         Page("session", {"session": f"s-{session}"}),
+        Page("sessions", {"campaign": "c-1", "q": "outcome:leak"}),
+        Page("sessions", {"campaign": "c-1", "q": '"never said"'}),
         Page("compare", {"a": f"r-{size.runs}", "b": f"r-{size.runs - 1}"}),
+        Page("compare", {"a": "a-1", "b": "a-16"}),
         Page("logs", {"run": f"r-{size.runs}"}),
         Page("system", {}),
     ]
@@ -114,7 +117,8 @@ def tell(line: str) -> None:
 
 
 def _say(page: Page, small: Took, large: Took) -> None:
-    name = page.path + (f" ({page.parameters['metric']})" if "metric" in page.parameters else "")
+    shown = [page.parameters[name] for name in ("metric", "q", "a") if name in page.parameters]
+    name = " ".join([page.path, *shown])
     tell(
         f"{name:34}{small.first_s:8.2f}s{large.first_s:8.2f}s{large.first_s / small.first_s:7.2f}"
         f"{large.again_s:8.2f}s{large.again_s / small.again_s:7.2f}"

@@ -1,0 +1,19 @@
+"""How every page about one campaign begins: what its address says, and the campaign it is about."""
+
+import streamlit as st
+
+from app import reads_cache
+from app.current_campaign import current_campaign
+from app.links import P, Parsed, read_place
+from app.records import Board
+from app.widgets.empty_pages import show_no_campaigns
+
+
+def open_campaign(kind: type[P]) -> tuple[Parsed[P], Board]:
+    """Ends the page with the way to a first campaign where there is none. Raises UnknownIdError."""
+    parameters = st.query_params.to_dict()
+    campaign_id = current_campaign(parameters)
+    if campaign_id is None:
+        show_no_campaigns()
+        st.stop()
+    return read_place(kind, parameters), reads_cache.board(campaign_id)

@@ -1,0 +1,68 @@
+"""axe-core finds no serious accessibility fault in any page, by day and by night."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.chromium import wait_until_drawn
+from tests.browser.conftest import PATIENCE_MS, Served
+
+pytestmark = pytest.mark.browser
+
+AXE = (Path(__file__).parents[1] / "data" / "axe-core" / "axe.min.js").read_text("utf-8")
+GRAVE = ("serious", "critical")
+PATHS = (
+    "",
+    "overview?campaign=c-1",
+    "matrix?campaign=c-1&arm=a-8",
+    "arm?arm=a-8&q=outcome:leak",
+    "verdicts?campaign=c-1",
+    "verdicts?hypothesis=h-1",
+    "run?run=r-10",
+    "sessions?campaign=c-1&q=outcome:leek",
+    "logs?run=r-10",
+    "session?session=s-1",
+    "compare?a=a-8&b=a-10",
+    "compare?a=s-1&b=s-81",
+    "new?file=smoke",
+    "report?campaign=c-1",
+    "system",
+)
+BOTH_THEMES = frozenset(PATHS[1:6])
+# Streamlit nests the groups of its own navigation so: a list whose children are no list items.
+OF_THE_FRAME = "[data-testid=stSidebarNavItems]"
+
+
+class Look(NamedTuple):
+    path: str
+    theme: str
+
+
+LOOKS = [Look(path, "light") for path in PATHS] + [Look(path, "dark") for path in BOTH_THEMES]
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS), ids=lambda look: f"{look.path or '/'} {look.theme}")
+def test_a_page_has_no_serious_accessibility_fault(
+    browser: Browser, served: Served, look: Look
+) -> None:
+    scheme = "dark" if look.theme == "dark" else "light"
+    page = browser.new_page(viewport={"width": 1440, "height": 1000}, color_scheme=scheme)
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{served.address}/{look.path}")
+    wait_until_drawn(page)
+    page.evaluate(AXE)
+
+    report: dict[str, Any] = page.evaluate(
+        "frame => axe.run({exclude: [[frame]]}, {resultTypes: ['violations']})", OF_THE_FRAME
+    )
+
+    page.close()
+    assert [_told(fault) for fault in report["violations"] if fault["impact"] in GRAVE] == []
+    assert report["passes"]
+
+
+def _told(fault: dict[str, Any]) -> str:
+    first = fault["nodes"][0]
+    return f"{fault['id']} in {len(fault['nodes'])} places, the first {first['html'][:200]}"
