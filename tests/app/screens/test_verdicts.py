@@ -1,10 +1,16 @@
 """The verdict page: three answers, the rule word for word, the runs, the history."""
 
 from db.store import Store
-from db.vocabulary import Headline
+from db.vocabulary import Headline, Outcome
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import add_verdict, decisive_test, half_way
-from tests.db.factories import START_US
+from tests.db.factories import (
+    START_US,
+    stored_campaign,
+    stored_log_events,
+    stored_run,
+    stored_session,
+)
 
 SAID = [
     "REFUTED. The prediction failed.",
@@ -96,3 +102,20 @@ def test_the_ledger_lists_every_suspect_with_its_verdict_and_its_runs(
     assert "**hicache = on**" in ledger["suspect"].str.replace("\\", "").tolist()
     assert ledger["standing"].str.contains("open").any()
     assert ledger["without it"].str.contains("/compare?a=a-8&b=a-", regex=False).any()
+
+
+def test_wedges_and_corruption_of_a_campaign_that_stands_still_are_held_against_each_other(
+    open_page: Open, store: Store
+) -> None:
+    made = stored_campaign(store)
+    run = stored_run(store, made.arms[0])
+    stored_session(store, run, Outcome.LEAK, index=0, decisive_turn=0)
+    stored_session(store, run, index=1)
+
+    calm = open_page("verdicts")
+    stored_log_events(store, run, ["WaitingForInput"])
+    disturbed = open_page("verdicts")
+
+    assert not calm.exception and not disturbed.exception
+    assert "Are wedges and corruption linked?" not in words_of(calm)
+    assert "In 1 run with both, 1 turn that went corrupt stood" in words_of(disturbed)
