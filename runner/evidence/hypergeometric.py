@@ -19,6 +19,11 @@ class Tables(NamedTuple):
     lowest: int
     weights: npt.NDArray[np.float64]
 
+    @property
+    def probabilities(self) -> npt.NDArray[np.float64]:
+        result: npt.NDArray[np.float64] = self.weights / self.weights.sum()
+        return result
+
     def at_most(self, count: int) -> float:
         """Probability of a first count of `count` or fewer, which lies within the margins."""
         return self._share(self.weights[: count - self.lowest + 1])

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from scipy.stats import hypergeom
+
+from runner.evidence.hypergeometric import tables_of_margins
 
 _TIE_TOLERANCE = 1e-7
 
@@ -71,11 +72,9 @@ def _distribution(strata: Sequence[Stratum]) -> tuple[np.ndarray, int]:
     """Probabilities of the sum under no association, from its lowest possible value on."""
     weights, lowest = np.ones(1), 0
     for stratum in strata:
-        low = max(0, stratum.events + stratum.with_trait - stratum.total)
-        high = min(stratum.events, stratum.with_trait)
-        support = np.arange(low, high + 1)
-        of_one = hypergeom.pmf(support, stratum.total, stratum.with_trait, stratum.events)
-        weights, lowest = np.convolve(weights, of_one), lowest + low
+        without_trait = stratum.total - stratum.with_trait
+        tables = tables_of_margins(stratum.with_trait, without_trait, stratum.events)
+        weights, lowest = np.convolve(weights, tables.probabilities), lowest + tables.lowest
     return weights, lowest
 
 

@@ -224,17 +224,8 @@ class _Assessment:
         pause_s = None
         if follower.record.at_s is not None and first.record.at_s is not None:
             pause_s = follower.record.at_s - first.record.at_s
-        finding = LogFinding(
-            "recovered",
-            EventClass.INFO,
-            count=1,
-            lines=1,
-            first_s=follower.record.at_s,
-            last_s=follower.record.at_s,
-            means="Tokens were made again after an alarm.",
-            first_line=follower.record.lines[0],
-            first_number=follower.record.number,
-        )
+        means = "Tokens were made again after an alarm."
+        finding = _good_news("recovered", means, follower.record, follower.record.lines[0])
         return [with_fields(finding, after_s=pause_s)]
 
     def _restarts(self) -> list[LogFinding]:
@@ -257,18 +248,22 @@ def _restart(ended: LogEvent, ready: LogEvent) -> LogFinding:
     down_s = None
     if ended.record.at_s is not None and ready.record.at_s is not None:
         down_s = ready.record.at_s - ended.record.at_s
-    finding = LogFinding(
-        "restart",
+    means = "The server came up again; its counters start from zero."
+    return with_fields(_good_news("restart", means, ready.record, ready.line), down_s=down_s)
+
+
+def _good_news(kind: str, means: str, record: LogRecord, line: str) -> LogFinding:
+    return LogFinding(
+        kind,
         EventClass.INFO,
         count=1,
         lines=1,
-        first_s=ready.record.at_s,
-        last_s=ready.record.at_s,
-        means="The server came up again; its counters start from zero.",
-        first_line=ready.line,
-        first_number=ready.record.number,
+        first_s=record.at_s,
+        last_s=record.at_s,
+        means=means,
+        first_line=line,
+        first_number=record.number,
     )
-    return with_fields(finding, down_s=down_s)
 
 
 def _verdict(findings: Iterable[LogFinding], reader: LogReader) -> str:
