@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo report test lint bench bench-evidence causal clean
+.PHONY: setup demo report test lint bench bench-evidence causal fuzz clean
 
 setup: $(STAMP)
 
@@ -53,5 +53,12 @@ bench-evidence: setup
 causal: setup
 	$(BIN)/python -m runner.testbed causal
 
+# Coverage-guided, over whatever reads the bytes of servers: make fuzz MINUTES=30
+MINUTES ?= 10
+fuzz: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	$(BIN)/python -m tests.fuzz.growth
+	$(BIN)/python -m tests.fuzz $(MINUTES)
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis
