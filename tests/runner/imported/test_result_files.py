@@ -179,6 +179,22 @@ def test_a_report_of_guidellm_is_a_run_for_each_rate() -> None:
     assert (whole.first_token_s, whole.duration_s) == (0.5, 2.0)
 
 
+def test_a_file_that_guidellm_wrote_is_read() -> None:
+    """Made by `guidellm run --profile kind=concurrent,streams=2` of guidellm 0.8 against the
+    testbed, and cut to what tells of the run and its requests.
+    """
+    run = read_one((DATA / "guidellm.json").read_text("utf-8"))
+
+    assert (run.tool, run.model, run.concurrency) == ("guidellm", "tiny-dsml", 2)
+    assert (run.requests_made, run.requests_failed, len(run.requests)) == (5, 0, 5)
+    assert run.settings["type_"] == "concurrent"
+    first = run.requests[0]
+    assert first.content is not None and "DSML" in first.content
+    assert first.first_token_s == pytest.approx(2.5676, abs=1e-3)
+    assert first.asked is not None and first.asked["max_completion_tokens"] == 16
+    assert peak_in_flight(run.requests) == 2
+
+
 ANSWER = {"model": "m", "choices": [{"index": 0, "message": {"content": "hi"}}]}
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
 
