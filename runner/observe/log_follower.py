@@ -63,6 +63,14 @@ class FileFollower:
     def read_new(self, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
         if self._is_closed or (self._file is None and not self._open(self.path)):
             return b""
+        try:
+            return self._read_on(limit_bytes)
+        except OSError as error:  # a disk that fails, a share that is gone
+            self._release()
+            self.trouble = f"cannot read {self.path}: {error.strerror}"
+            return b""
+
+    def _read_on(self, limit_bytes: int) -> bytes:
         appended = self._read_appended(limit_bytes)
         if not appended and (successor := self._successor()) is not None:
             self._release()
@@ -73,7 +81,10 @@ class FileFollower:
         """Of the file that is read now; those that took its name since are not counted."""
         if self._file is None:
             return 0
-        return max(0, os.fstat(self._file.fileno()).st_size - self._offset)
+        try:
+            return max(0, os.fstat(self._file.fileno()).st_size - self._offset)
+        except OSError:
+            return 0
 
     def close(self) -> None:
         self._release()

@@ -270,3 +270,31 @@ def test_a_command_that_prints_for_ever_is_read_a_piece_at_a_time() -> None:
         _said(follower, until=b"again\n")
 
         assert len(follower.read_new(4096)) <= 4096
+
+
+def test_a_log_that_was_replaced_by_something_else_says_so_and_is_read_when_it_is_back(
+    path: Path, follower: FileFollower
+) -> None:
+    path.write_bytes(b"before\n")
+    assert follower.read_new() == b"before\n"
+    path.rename(path.with_name("old"))
+    path.mkdir()
+    (path / "entry").touch()
+
+    assert follower.read_new() == b""
+    assert follower.trouble == f"{path} is no regular file"
+
+    (path / "entry").unlink()
+    path.rmdir()
+    path.write_bytes(b"after\n")
+    assert follower.read_new() == b"after\n"
+    assert follower.trouble is None
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="Linux alone has such a file")
+def test_a_file_whose_reading_fails_is_told_and_ends_nothing() -> None:
+    follower = FileFollower(Path("/proc/self/mem"))
+
+    assert follower.read_new() == b""
+    assert follower.trouble == "cannot read /proc/self/mem: Input/output error"
+    assert follower.behind_bytes() == 0
