@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy import Connection
 
-from db.reads.campaigns import arms, campaign_definition
+from db.reads.campaigns import CampaignFacts, arms, campaign_definition
 from db.reads.observations import log_event_counts
 from db.reads.runs import RunCounts, runs
 from db.store import Store, open_store_read_only
@@ -30,9 +30,15 @@ from runner.cli.diff_text import (
     log_lines,
     pattern_json,
     turn_lines,
+    turns_json,
 )
 from runner.cli.options import JsonOption, StoreOption
-from runner.cli.stored_difference import config_side, pattern_of_runs, session_divergence
+from runner.cli.stored_difference import (
+    config_side,
+    fingerprints_apart,
+    pattern_of_runs,
+    session_divergence,
+)
 from runner.difference.configuration import ConfigRow, config_rows, definition_rows
 from runner.difference.divergence_words import divergence_lines, pattern_lines
 from runner.errors import UsageError
@@ -99,16 +105,33 @@ def _of_campaigns(connection: Connection, a: CampaignSubject, b: CampaignSubject
     rows = definition_rows(
         *(campaign_definition(connection, each.campaign.id) or {} for each in (a, b))
     )
-    names = [{arm.name for arm in arms(connection, [each.campaign.id])} for each in (a, b)]
-    only = [sorted(names[0] - names[1]), sorted(names[1] - names[0])]
+    sides = [_arms_by_name(connection, each.campaign) for each in (a, b)]
+    both = [name for name in sides[0] if name in sides[1]]
+    only = [[name for name in sides[x] if name not in sides[1 - x]] for x in (0, 1)]
+    said = fingerprints_apart(
+        connection, *([run for name in both for run in side[name].runs] for side in sides)
+    )
     lines = config_lines(rows)
-    lines.append(f"Arms: {len(names[0] & names[1])} in both.")
-    lines += [
-        f"  only in {side}: {name}" for side, few in zip("AB", only, strict=True) for name in few
-    ]
-    both = sorted(names[0] & names[1])
-    told = {"arms": {"both": both, "only_a": only[0], "only_b": only[1]}}
+    lines.append(f"Arms: {len(both)} in both.")
+    for name in both:
+        lines += [_counts_line(x, side[name]) for x, side in zip("AB", sides, strict=True)]
+    for x, few in zip("AB", only, strict=True):
+        lines += [f"  only in {x}: {name}" for name in few]
+    if both:
+        lines.append(
+            f"Servers of the arms in both: {len(said)} things that they say of themselves differ."
+        )
+        lines += [f"  {each}" for each in said]
+    told = {"arms": {"both": both, "only_a": only[0], "only_b": only[1]}, "servers": list(said)}
     return Said(lines, {"configuration": config_json(rows), **told})
+
+
+def _arms_by_name(connection: Connection, facts: CampaignFacts) -> dict[str, ArmSubject]:
+    every = runs(connection, [facts.id])
+    return {
+        arm.name: ArmSubject(facts, arm, tuple(run for run in every if run.arm_id == arm.id))
+        for arm in arms(connection, [facts.id])
+    }
 
 
 def _of_arms(
@@ -172,6 +195,7 @@ def _of_sessions(connection: Connection, a: SessionSubject, b: SessionSubject) -
             "same_dialogue": a.session.dialogue_key == b.session.dialogue_key,
             "configuration": config_json(rows),
             "divergence": divergence_json(found),
+            "turns": turns_json(first, second),
         },
     )
 

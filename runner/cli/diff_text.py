@@ -12,7 +12,7 @@ from runner.difference.configuration import ConfigRow
 from runner.difference.divergence import Divergence
 from runner.difference.divergence_pattern import DivergencePattern
 from runner.difference.log_patterns import pattern_rows
-from runner.difference.transcript import cached_by_source
+from runner.difference.transcript import answer_of, cached_by_source
 
 _MOST_ROWS = 60
 _MOST_TEXT = 70
@@ -53,6 +53,15 @@ def turn_lines(a: Sequence[TurnFacts], b: Sequence[TurnFacts], at: int | None) -
     ]
 
 
+def turns_json(a: Sequence[TurnFacts], b: Sequence[TurnFacts]) -> list[dict[str, Any]]:
+    """All turns of both, paired by their number."""
+    ours, theirs = ({turn.turn_index: turn for turn in side} for side in (a, b))
+    return [
+        {"turn": number, "a": _turn_json(ours.get(number)), "b": _turn_json(theirs.get(number))}
+        for number in sorted(ours.keys() | theirs.keys())
+    ]
+
+
 def divergence_json(found: Divergence | None) -> dict[str, Any] | None:
     if found is None:
         return None
@@ -81,6 +90,7 @@ def pattern_json(pattern: DivergencePattern) -> dict[str, Any]:
         if pattern.by_chance is None
         else dict(zip(("parted", "pairs"), pattern.by_chance, strict=True)),
         "context_tokens": pattern.context_tokens,
+        "is_cut": pattern.is_cut,
         "traits": [_trait_json(asdict(each)) for each in pattern.contrasts],
         "examples": [divergence_json(each.divergence) for each in pattern.examples],
     }
@@ -96,6 +106,19 @@ def _trait_json(told: Mapping[str, Any]) -> dict[str, Any]:
 
 def indented(lines: Iterable[str]) -> list[str]:
     return [f"  {line}" for line in lines]
+
+
+def _turn_json(turn: TurnFacts | None) -> dict[str, Any] | None:
+    if turn is None:
+        return None
+    return {
+        "reading": turn.reading,
+        "outcome": turn.outcome,
+        "prompt_tokens": turn.prompt_tokens,
+        "completion_tokens": turn.completion_tokens,
+        "cached": cached_by_source(turn),
+        "answer": {field.name: field.text for field in answer_of(turn)},
+    }
 
 
 def _turn_text(turn: TurnFacts | None) -> str:

@@ -1,13 +1,14 @@
 """Reads from a store what two runs, or the runs of two arms, are laid side by side by."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
 from db.reads.campaigns import ArmFacts
-from db.reads.runs import RunCounts, fingerprints, launch
+from db.reads.runs import RunCounts, fingerprints, launch, launch_reports
 from db.reads.sessions import TurnFacts, turns
-from db.reads.transcripts import paired_turns, pairs_of_runs, response_of_turn
+from db.reads.transcripts import MOST_PAIRS, paired_turns, pairs_of_runs, response_of_turn
 from db.vocabulary import RunState
 from runner.difference.answer_tokens import answer_tokens
 from runner.difference.configuration import ConfigSide
@@ -19,6 +20,7 @@ from runner.difference.divergence_pattern import (
     part_pairs,
 )
 from runner.difference.page_size import page_tokens
+from runner.evidence.fingerprint_differences import fingerprint_differences
 
 
 def config_side(connection: Connection, arm: ArmFacts, run: RunCounts | None) -> ConfigSide:
@@ -57,9 +59,12 @@ def pattern_of_runs(
     """
     ours, theirs = _counting(a_runs), _counting(b_runs)
     parted: list[PartedPair] = []
+    is_cut = False
     for run in ours if theirs else ():
         twin = next((each for each in theirs if each.block == run.block), theirs[0])
-        parted += _parted(connection, run.id, twin.id, corrupt)
+        found = _parted(connection, run.id, twin.id, corrupt)
+        is_cut = is_cut or len(found) == MOST_PAIRS
+        parted += found
     chance = None
     other = [run for run in _counting(again) if theirs and run.id != theirs[0].id]
     if other:
@@ -67,7 +72,17 @@ def pattern_of_runs(
         chance = sum(each.divergence is not None for each in pairs), len(pairs)
     launches = {run.launch_id for run in ours if run.launch_id is not None}
     reports = [said.facts for each in launches for said in fingerprints(connection, each)]
-    return find_pattern(parted, page_tokens=page_tokens(reports), by_chance=chance)
+    pattern = find_pattern(parted, page_tokens=page_tokens(reports), by_chance=chance)
+    return replace(pattern, is_cut=is_cut)
+
+
+def fingerprints_apart(
+    connection: Connection, a_runs: Sequence[RunCounts], b_runs: Sequence[RunCounts]
+) -> tuple[str, ...]:
+    """What servers said of themselves in the runs of one side and not in those of the other."""
+    launches = [sorted({x.launch_id for x in runs if x.launch_id}) for runs in (a_runs, b_runs)]
+    sides = [list(launch_reports(connection, ids).values()) for ids in launches]
+    return fingerprint_differences(sides[0], sides[1], declared=frozenset())
 
 
 def _counting(runs: Sequence[RunCounts]) -> list[RunCounts]:

@@ -68,7 +68,7 @@ class DivergencePattern:
     """All pairs of one arm with its reference, and what their partings share.
 
     `by_chance`: of so many pairs of two runs of the reference arm itself, so many parted; None
-    where it has only one run.
+    where it has only one run. `is_cut`: they played more dialogues together than were looked at.
     """
 
     pairs: int
@@ -82,6 +82,7 @@ class DivergencePattern:
     by_chance: tuple[int, int] | None
     context_tokens: tuple[int, int] | None
     examples: tuple[PartedPair, ...]
+    is_cut: bool = False
 
     @property
     def parted(self) -> int:

@@ -40,6 +40,8 @@ def pattern_lines(pattern: DivergencePattern, *, arm: str, reference: str) -> li
         f"{_partings_text(pattern)}.",
         _chance_text(pattern, reference),
     ]
+    if pattern.is_cut:
+        lines.append("They played more dialogues together; the others were not looked at.")
     if not pattern.parted:
         return lines
     lines.append(

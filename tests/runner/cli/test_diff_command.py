@@ -76,8 +76,11 @@ def test_arms_are_found_by_name_and_by_id(store: Store) -> None:
 
 
 def test_two_sessions_part_where_the_markup_came_as_text(store: Store) -> None:
-    told = said(store, "s-1", "s-3")["divergence"]
+    whole = said(store, "s-1", "s-3")
+    told = whole["divergence"]
 
+    assert [turn["turn"] for turn in whole["turns"]] == [0, 1]
+    assert whole["turns"][1]["a"] is None
     assert (told["turn_index"], told["field"]) == (0, "content / call 1")
     assert told["markup"]["place"] == "function name"
     assert told["a"]["session"] == "s-1"
@@ -99,6 +102,8 @@ def test_campaigns_differ_in_their_definitions_and_arms(store: Store) -> None:
         "configuration"
     ]
     assert (len(told["arms"]["both"]), told["arms"]["only_a"]) == (5, [])
+    assert told["servers"] == []
+    assert "0 things that they say of themselves differ" in _diff(store, "c-1", "c-2").stdout
 
 
 def test_what_the_model_said_cannot_steer_the_terminal(store: Store) -> None:
