@@ -1,6 +1,7 @@
 """What `decisive run` leaves behind for the job that called it: JUnit XML, and a summary."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from runner.report.redaction import Redactor
 from runner.report.report_record import CampaignRecord
 from runner.report.stored_record import campaign_record
 from runner.report.stored_report import ALWAYS_TAKEN_OUT
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 _WORDS = {
     ExitStatus.FINE: "every registered prediction held, or none was made and nothing bad was seen",
@@ -38,11 +41,8 @@ class GateFiles:
 
     def check(self) -> None:
         """Raises UsageError now for what could not be written hours later."""
-        for path in (self.junit, self.summary):
-            if path is None:
-                continue
-            folder = path.parent
-            if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        for path, is_replaced in ((self.junit, True), (self.summary, False)):
+            if path is not None and not _is_writable(path, is_replaced=is_replaced):
                 raise UsageError(f"cannot write {path}: name a file in a folder that is there")
 
     def write(
@@ -69,6 +69,28 @@ class GateFiles:
             tell(f"written to {self.junit}")
         if self.summary is not None:
             append_text(self.summary, _summary(record, name, ended, notes, redact) + "\n")
+
+
+def summary_of_job(environment: Mapping[str, str]) -> Path | None:
+    """Where GitHub Actions takes the summary of a step; None elsewhere, and told where it is out of
+    reach, as in a container: a campaign is not held up by it.
+    """
+    named = environment.get(SUMMARY_VARIABLE)
+    if not named:
+        return None
+    if _is_writable(Path(named), is_replaced=False):
+        return Path(named)
+    tell(f"no summary of the job: {named}, which {SUMMARY_VARIABLE} names, cannot be written")
+    return None
+
+
+def _is_writable(path: Path, *, is_replaced: bool) -> bool:
+    """`is_replaced`: by another file of its folder, which is what has to be writable then."""
+    folder = path.parent
+    is_special = path.exists() and not path.is_file()
+    if is_special or (path.exists() and not is_replaced):
+        return not path.is_dir() and os.access(path, os.W_OK)
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def _cases(

@@ -113,6 +113,8 @@ def report(
     """Write a report: Markdown, HTML, PDF, tables, or a bundle of all that it rests on."""
     chosen = _format(format, output, project)
     _check(chosen, output, base_url, versus, project, as_json=as_json)
+    if output is not None and output.is_dir() and chosen not in _TABLES:
+        raise UsageError(f"{output} is a folder: name a file")
     if output is not None:
         refuse_to_replace(output, force=force)
     with open_store_read_only(store) as opened:

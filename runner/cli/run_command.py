@@ -1,5 +1,6 @@
 """`decisive run`: runs what is missing of a campaign, and says what it showed."""
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,7 +30,7 @@ from runner.cli.console import (
     say_json,
     tell,
 )
-from runner.cli.gate_files import GateFiles
+from runner.cli.gate_files import SUMMARY_VARIABLE, GateFiles, summary_of_job
 from runner.cli.live_progress import bar_progress, plain_progress
 from runner.cli.opening import OpenedCampaign, open_campaign
 from runner.cli.options import (
@@ -79,8 +80,8 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            envvar="GITHUB_STEP_SUMMARY",
             help="Add what came of it as Markdown to FILE.",
+            show_default=f"${SUMMARY_VARIABLE}, where a job has it",
         ),
     ] = None,
     dry_run: Annotated[
@@ -98,7 +99,7 @@ def run(
         runs = make_plan(opened.campaign, opened.stack).runs
         rehearse(opened.stack, runs, opened.campaign.schedule.restart, say=say)
         return
-    gate = GateFiles(junit, summary)
+    gate = GateFiles(junit, summary or summary_of_job(os.environ))
     gate.check()
     budget_s = None if budget_minutes is None else budget_minutes * 60
     most_blocks = (blocks or MOST_BLOCKS) if wants_decision else None

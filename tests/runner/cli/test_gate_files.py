@@ -8,7 +8,7 @@ import pytest
 
 from db.store import Store
 from runner.cli.console import ExitStatus
-from runner.cli.gate_files import GateFiles
+from runner.cli.gate_files import SUMMARY_VARIABLE, GateFiles, summary_of_job
 from runner.errors import UsageError
 from tests.db.factories import fresh_store, stored_campaign, stored_id
 
@@ -65,6 +65,18 @@ def test_nothing_is_written_where_nothing_was_asked_for(store: Store, tmp_path: 
     GateFiles().write(store, None, name="nightly", status=ExitStatus.FINE)
 
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_job_names_its_summary_where_it_can_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    within, beyond = tmp_path / "summary.md", tmp_path / "none" / "summary.md"
+
+    assert summary_of_job({}) is None
+    assert summary_of_job({SUMMARY_VARIABLE: str(within)}) == within
+    assert capsys.readouterr().err == ""
+    assert summary_of_job({SUMMARY_VARIABLE: str(beyond)}) is None
+    assert "cannot be written" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("where", ["none/out.xml", "."])

@@ -137,6 +137,7 @@ def test_a_file_is_not_replaced_unless_told(report: "Report", tmp_path: Path) ->
         (["a-8", "--versus", "a-8"], "a-8 cannot be compared with itself"),
         (["a-999"], "has no arm a-999"),
         (["s-99999"], "has no session s-99999"),
+        (["c-1", "-o", "/"], "/ is a folder: name a file"),
         (["r-1"], "r-1 is a run: a report is on a campaign, an arm or a session"),
         (["nothing"], "has no campaign 'nothing'"),
     ],
