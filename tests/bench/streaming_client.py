@@ -1,19 +1,21 @@
 """How fast the client of the sessions is, beside other clients: the ratio is the figure.
 
-`python -m tests.bench.streaming_client` measures all of them against one stub server in one run,
-the server on one core and the client on another, because a machine's speed differs from run to run.
+`python -m tests.bench.streaming_client [LOAD]` measures all of them against one stub server in one
+run, the server on one core and the client on another, because a machine's speed differs from run to
+run. LOAD is the number of one of the loads, from 1; all of them else.
 """
 
 import asyncio
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,52 +28,31 @@ from db.clock import SystemClock
 from db.recorder import Recorder
 from db.tables import SessionRow
 from db.vocabulary import RunState, TransportEnd
-from runner.campaign.campaign import Deadlines
+from runner.campaign.campaign import Deadlines, Workload
 from runner.event_loop import run_on_loop
-from runner.sessions.agent_loop import SessionSettings, play_session
 from runner.sessions.chat_request import ChatRequest
-from runner.sessions.client_health import HealthWatch
+from runner.sessions.client_health import ClientHealth, HealthWatch
+from runner.sessions.client_setting import ClientSetting
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
-from runner.sessions.session_loop import drive_sessions
+from runner.sessions.session_loop import Play, drive_sessions
 from runner.sessions.session_transport import session_transport
+from runner.sessions.shards import Shards
 from runner.sessions.streaming_client import StreamingClient
-from runner.sessions.tool_dialogue import ToolDialogue
+from tests.bench.peer_clients import PEERS, PeerFailedError, peer_requests_per_s
+from tests.bench.stream_load import ALL_AT_ONCE, CHUNKS, LOADS, MANY, Load
 from tests.db.factories import fresh_store, stored_campaign, stored_id, stored_run
 
-CHUNKS = 200
 DEADLINES = Deadlines(connect_s=60, first_token_s=300, no_progress_s=300, session_s=300)
 SERVER_CORE, CLIENT_CORE = 0, 1
-
-
-class Load(NamedTuple):
-    """`pace_ms` is the time between two chunks of a stream; 0 is as fast as it goes."""
-
-    streams: int
-    requests_each: int
-    pace_ms: int
-
-    @property
-    def chunks(self) -> int:
-        return self.streams * self.requests_each * CHUNKS
-
-    @property
-    def ideal_chunks_per_s(self) -> float | None:
-        """An answer takes a tick before its first chunk and one after its last."""
-        if not self.pace_ms:
-            return None
-        return self.streams * CHUNKS * 1000 / ((CHUNKS + 2) * self.pace_ms)
-
-    def __str__(self) -> str:
-        pace = f"a chunk each {self.pace_ms} ms" if self.pace_ms else "as fast as it goes"
-        return f"{self.streams} streams, {pace}"
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Speed(NamedTuple):
-    """Of one client over one load; `cpu_s` counts all its threads."""
+    """Of one client over one load; `cpu_s` counts all its threads and processes."""
 
     wall_s: float
-    cpu_s: float
+    cpu_s: float | None
     said: str
 
 
@@ -79,25 +60,19 @@ Drive = Callable[[], Awaitable[str]]
 Client = Callable[[str, Load], AbstractAsyncContextManager[Drive]]
 """Sets a client up; what it gives plays the load, is what is timed, and says how the client was."""
 
-MANY = Load(streams=2_000, requests_each=1, pace_ms=200)
-LOADS = (
-    Load(streams=80, requests_each=12, pace_ms=0),
-    Load(streams=80, requests_each=3, pace_ms=20),
-    Load(streams=500, requests_each=3, pace_ms=20),
-    MANY,
-)
-
 
 def over(transport: Callable[[], httpx.AsyncBaseTransport]) -> Client:
     """Our client without judging and recording, its bytes carried by this transport."""
 
     @asynccontextmanager
     async def client(url: str, load: Load) -> AsyncIterator[Drive]:
+        left = iter(range(load.requests))  # shared: whoever has ended takes the next
+
         async def play() -> None:
-            for number in range(load.requests_each):
+            for number in left:
                 record = await sender.send({"stream": True}, request_id=f"q-{number}")
                 assert record.transport_end is TransportEnd.CLEAN_EOF
-                assert record.body.count(b"data:") == CHUNKS + 2  # the finish and [DONE] too
+                assert record.body.endswith(b"data: [DONE]\n\n")
 
         async with StreamingClient(url, transport=transport(), deadlines=DEADLINES) as sender:
             yield lambda: _at_once(play() for _ in range(load.streams))
@@ -106,36 +81,31 @@ def over(transport: Callable[[], httpx.AsyncBaseTransport]) -> Client:
 
 
 @asynccontextmanager
-async def whole(url: str, load: Load) -> AsyncIterator[Drive]:
+async def whole(url: str, load: Load, *, processes: int = 1) -> AsyncIterator[Drive]:
     """Sessions as in a campaign: parsed, judged, and stored in SQLite."""
-    dialogue = ToolDialogue(seed=7, rounds=1, context_tokens=0).dialogue(0)
-    settings = SessionSettings(
-        request=ChatRequest(model="stub", max_tokens=CHUNKS), session_s=300, request_prefix="r"
+    setting = ClientSetting(
+        base_url=url,
+        workload=Workload(
+            sessions=load.requests, rounds=1, context_tokens=0, seed=7, deadlines=DEADLINES
+        ),
+        folder=Path(),
+        request=ChatRequest(model="stub", max_tokens=CHUNKS),
+        request_prefix="r",
     )
     with tempfile.TemporaryDirectory() as folder, closing(fresh_store(Path(folder))) as store:
         arm = stored_campaign(store).arms[0]
         run_id = stored_id(stored_run(store, arm, state=RunState.DRIVING))
-        sender = StreamingClient(url, transport=session_transport(), deadlines=DEADLINES)
-
-        async def play(index: int) -> PlayedSession:
-            return await play_session(
-                dialogue,
-                session_index=index,
-                settings=settings,
-                client=sender,
-                think_times_s=iter(()),
-                clock=SystemClock(),
-            )
+        scenario = setting.scenario()
+        outcomes: Counter[str] = Counter()
 
         async def on_ended(played: PlayedSession) -> None:
-            assert played.judgement.outcome == "no_tool", played.judgement.detail
+            outcomes[played.judgement.outcome] += 1
             await recorder.session_ended(to_ended_session(played, run_id=run_id))
 
-        async def drive() -> str:
-            watch = HealthWatch(sender)
+        async def drive(play: Play, watch: HealthWatch) -> str:
             async with watch.watching():
                 await drive_sessions(
-                    range(load.streams * load.requests_each),
+                    range(load.requests),
                     concurrency=load.streams,
                     play=play,
                     on_ended=on_ended,
@@ -143,22 +113,35 @@ async def whole(url: str, load: Load) -> AsyncIterator[Drive]:
                 )
             with store.session() as session:
                 kept = session.scalar(select(func.count(SessionRow.id)))  # type: ignore[arg-type]
-            assert kept == load.streams * load.requests_each
-            health = watch.health()
-            state = "saturated" if health.saturated else "starved" if health.starved else "fine"
-            return f"{state}, loop late by {health.lag_p99_s * 1000:.0f} ms at p99"
+            assert (kept, dict(outcomes)) == (load.requests, {"no_tool": load.requests})
+            return _in_words(watch.health())
 
         with Recorder(store) as recorder:
-            async with sender:
-                yield drive
+            async with setting.client() as client:
+                if processes == 1:
+                    player = setting.player(client, scenario, SystemClock())
+                    yield partial(drive, player.play, HealthWatch(client))
+                    return
+                shards = Shards(
+                    setting,
+                    count=processes,
+                    scenario_name=scenario.name,
+                    beside=client,
+                    clock=SystemClock(),
+                    on_lost=_say,
+                )
+                async with shards.running():
+                    yield partial(drive, shards.play, HealthWatch(shards))
 
 
 @asynccontextmanager
 async def plain_loop(url: str, load: Load) -> AsyncIterator[Drive]:
     """An aiohttp loop as benchmark scripts have it: decodes each chunk, keeps its text and time."""
 
+    left = iter(range(load.requests))
+
     async def play() -> None:
-        for _ in range(load.requests_each):
+        for _ in left:
             text, times, held = "", [], b""
             async with session.post(f"{url}/v1/chat/completions", json={"stream": True}) as answer:
                 async for data in answer.content.iter_any():
@@ -168,16 +151,19 @@ async def plain_loop(url: str, load: Load) -> AsyncIterator[Drive]:
                             delta = json.loads(event[6:])["choices"][0]["delta"]
                             text += delta.get("content", "")
                             times.append(time.perf_counter())
-            assert len(times) == CHUNKS + 1  # the finish too
+            assert times and not held
 
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, read_bufsize=2**22) as session:
         yield lambda: _at_once(play() for _ in range(load.streams))
 
 
+WHOLE = "ours, parsed, judged, recorded"
+IN_TWO = "the same in 2 processes"
 CLIENTS: dict[str, Client] = {
-    "ours, parsed, judged, recorded": whole,
-    "ours": over(session_transport),
+    WHOLE: whole,
+    IN_TWO: partial(whole, processes=2),
+    "ours, not judged, not recorded": over(session_transport),
     "httpx over aiohttp": over(AiohttpTransport),
     "httpx": over(
         lambda: httpx.AsyncHTTPTransport(
@@ -186,6 +172,7 @@ CLIENTS: dict[str, Client] = {
     ),
     "aiohttp loop": plain_loop,
 }
+ONLY_OURS = {MANY: (WHOLE, IN_TWO), ALL_AT_ONCE: (WHOLE,)}
 
 
 async def _at_once(plays: Iterable[Coroutine[None, None, None]]) -> str:
@@ -195,9 +182,15 @@ async def _at_once(plays: Iterable[Coroutine[None, None, None]]) -> str:
     return ""
 
 
+def _in_words(health: ClientHealth) -> str:
+    state = "saturated" if health.saturated else "starved" if health.starved else "fine"
+    return f"{state}, loop late by {health.lag_p99_s * 1000:.0f} ms at p99"
+
+
 @contextmanager
-def stub_server(pace_ms: int) -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.bench.stub_server", str(CHUNKS), str(pace_ms)]
+def stub_server(load: Load) -> Iterator[str]:
+    numbers = map(str, (CHUNKS, load.pace_ms, load.spread))
+    command = [sys.executable, "-m", "tests.bench.stub_server", *numbers]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         _pin(process.pid, SERVER_CORE)
@@ -207,11 +200,14 @@ def stub_server(pace_ms: int) -> Iterator[str]:
             process.kill()
 
 
-def measured(name: str, url: str, load: Load) -> Speed:
+def measured(name: str, load: Load) -> Speed:
     """In a process of its own, so that no client pays for another's garbage."""
-    command = [sys.executable, "-m", "tests.bench.streaming_client", name, url, *map(str, load)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    return Speed(*json.loads(done.stdout))
+    with stub_server(load) as url:
+        command = [sys.executable, "-m", "tests.bench.streaming_client", name, url]
+        done = subprocess.run(
+            [*command, json.dumps(load)], stdout=subprocess.PIPE, check=True, text=True
+        )
+    return Speed(*json.loads(done.stdout.splitlines()[-1]))
 
 
 async def measure_here(name: str, url: str, load: Load) -> Speed:
@@ -221,23 +217,37 @@ async def measure_here(name: str, url: str, load: Load) -> Speed:
         return Speed(time.perf_counter() - started, _cpu_s() - cpu, said)
 
 
+def peer_row(name: str, load: Load) -> str:
+    try:
+        with stub_server(load) as url:
+            requests_per_s = peer_requests_per_s(name, url, load)
+    except PeerFailedError as error:
+        return f"| {name} | failed | | | | {error} |"
+    if requests_per_s is None:
+        return f"| {name} | | | | | skipped: {PEERS[name][0]} names no program |"
+    return row(name, load, Speed(load.requests / requests_per_s, None, ""))
+
+
 def row(name: str, load: Load, speed: Speed) -> str:
-    rate = load.chunks / speed.wall_s
-    ideal = load.ideal_chunks_per_s
-    share = "" if ideal is None else f"{rate / ideal:.1%}"
-    per_chunk = speed.cpu_s / load.chunks * 1e6
-    core = speed.cpu_s / speed.wall_s
-    return f"| {name} | {rate:,.0f} | {share} | {per_chunk:.1f} | {core:.0%} | {speed.said} |"
+    ideal_s = load.ideal_wall_s
+    share = "" if ideal_s is None else f"{ideal_s / speed.wall_s:.1%}"
+    per_chunk = core = ""
+    if speed.cpu_s is not None:
+        per_chunk = f"{speed.cpu_s / load.chunks * 1e6:.1f}"
+        core = f"{speed.cpu_s / speed.wall_s:.0%}"
+    rate = f"{load.chunks / speed.wall_s:,.0f}"
+    return f"| {name} | {rate} | {share} | {per_chunk} | {core} | {speed.said} |"
 
 
-def main() -> None:
-    for load in LOADS:
-        _say(f"\n{load}\n")
+def main(loads: Iterable[Load]) -> None:
+    for load in loads:
+        _say(f"\n**{load}**\n")
         _say("| client | chunks/s | of the ideal | us of CPU a chunk | of a core | itself |")
         _say("| --- | --- | --- | --- | --- | --- |")
-        with stub_server(load.pace_ms) as url:
-            for name in CLIENTS if load is not MANY else [next(iter(CLIENTS))]:
-                _say(row(name, load, measured(name, url, load)))
+        for name in ONLY_OURS.get(load, CLIENTS):
+            _say(row(name, load, measured(name, load)))
+        for name in () if load in ONLY_OURS else PEERS:
+            _say(peer_row(name, load))
 
 
 def _pin(process_id: int, core: int) -> None:
@@ -246,8 +256,17 @@ def _pin(process_id: int, core: int) -> None:
 
 
 def _cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    """Of this process and of those that it started, which still run."""
+    me = os.getpid()
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text("ascii", "replace").rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(stat.parent.name) == me or int(fields[1]) == me:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / _TICKS_PER_S
 
 
 def _say(line: str) -> None:
@@ -256,9 +275,9 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        name, url, *load = sys.argv[1:]
+    if len(sys.argv) > 2:
         _pin(0, CLIENT_CORE)
-        _say(json.dumps(run_on_loop(measure_here(name, url, Load(*map(int, load))))))
+        name, url, load = sys.argv[1], sys.argv[2], Load(*json.loads(sys.argv[3]))
+        _say(json.dumps(run_on_loop(measure_here(name, url, load))))
     else:
-        main()
+        main(LOADS if len(sys.argv) == 1 else [LOADS[int(sys.argv[1]) - 1]])

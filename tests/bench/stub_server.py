@@ -1,13 +1,16 @@
 """A server that streams prepared chunks, so that a client's speed is all that is measured.
 
-`python -m tests.bench.stub_server CHUNKS PACE_MS` prints its port. It writes one chunk to every
-open stream each PACE_MS; with 0 it writes whole answers at once.
+`python -m tests.bench.stub_server CHUNKS PACE_MS SPREAD` prints its port. It writes one chunk to
+every open stream each PACE_MS; with 0 it writes whole answers at once. Answers have CHUNKS chunks,
+or with a SPREAD of 0.5 from half to one and a half times as many, so that they end one by one, as
+those of an engine do.
 """
 
 import asyncio
 import json
 import random
 import sys
+from collections.abc import Iterator
 
 from runner.sessions.word_list import read_word_list
 
@@ -38,7 +41,7 @@ class Stream(asyncio.Protocol):
     """One connection; `left` counts the chunks that its open answer still has."""
 
     open_streams: "set[Stream]"
-    chunks: int
+    lengths: Iterator[int]
     pace_s: float
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -53,12 +56,12 @@ class Stream(asyncio.Protocol):
         if not separator or len(body) < _content_length(head):
             return
         self._received = b""
-        self._left = self.chunks
+        self._left = next(self.lengths)
         self._transport.write(HEAD)
         if self.pace_s:
             self.open_streams.add(self)
         else:
-            self._transport.write(b"".join(TOKENS[: self.chunks]) + DONE + END)
+            self._transport.write(b"".join(TOKENS[: self._left]) + DONE + END)
 
     def connection_lost(self, error: Exception | None) -> None:
         self.open_streams.discard(self)
@@ -80,13 +83,20 @@ TOKENS = [
 DONE = framed(token_chunk(None, "stop")) + framed("[DONE]")
 
 
+def answer_lengths(chunks: int, spread: float) -> Iterator[int]:
+    """In the order in which the requests come, the same in every run."""
+    draw = random.Random(2)
+    while True:
+        yield round(chunks * (1 + spread * draw.uniform(-1, 1)))
+
+
 def _content_length(head: bytes) -> int:
     lines = head.lower().split(b"\r\n")
     return next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:"))
 
 
-async def serve(chunks: int, pace_s: float) -> None:
-    Stream.open_streams, Stream.chunks, Stream.pace_s = set(), chunks, pace_s
+async def serve(lengths: Iterator[int], pace_s: float) -> None:
+    Stream.open_streams, Stream.lengths, Stream.pace_s = set(), lengths, pace_s
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Stream, "127.0.0.1", 0, backlog=4096)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
@@ -100,4 +110,5 @@ async def serve(chunks: int, pace_s: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), float(sys.argv[2]) / 1000))
+    lengths = answer_lengths(int(sys.argv[1]), float(sys.argv[3]))
+    asyncio.run(serve(lengths, float(sys.argv[2]) / 1000))
