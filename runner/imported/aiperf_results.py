@@ -11,11 +11,10 @@ from typing import Any
 
 from runner.imported.error_reasons import error_reason
 from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
-from runner.imported.json_reading import Object, count, inner, number, text
+from runner.imported.json_reading import Object, count, epoch_s, inner, number, seconds, text
 
 TOOL = "aiperf"
 
-_NS = 1e9
 _OF_CANCELLING = "RequestCancellationError"
 
 
@@ -62,14 +61,14 @@ def read_aiperf_summary(whole: Object) -> ImportedRun:
         figures=figures,
         requests_made=answered + failed,
         requests_failed=failed,
-        duration_s=number(inner(whole, "benchmark_duration", "avg")),
+        duration_s=seconds(inner(whole, "benchmark_duration", "avg")),
         concurrency=count(inner(whole, "input_config", "loadgen", "concurrency")),
     )
 
 
 def _request(record: Object) -> ImportedRequest:
     metadata, error = inner(record, "metadata"), inner(record, "error")
-    started, ended = (number(inner(metadata, f"request_{x}_ns")) for x in ("start", "end"))
+    started, ended = (epoch_s(inner(metadata, f"request_{x}_ns")) for x in ("start", "end"))
     status = count(record.get("status")) or count(inner(error, "code"))
     words = ": ".join(
         told for name in ("type", "message") if (told := text(inner(error, name))) is not None
@@ -80,9 +79,9 @@ def _request(record: Object) -> ImportedRequest:
         error=(words or "the request failed") if error else None,
         reason=error_reason(words, status) if error else None,
         http_status=status,
-        started_at_s=None if started is None else started / _NS,
-        first_token_s=None if first_ms is None else first_ms / 1e3,
-        duration_s=None if started is None or ended is None else (ended - started) / _NS,
+        started_at_s=started,
+        first_token_s=None if first_ms is None else seconds(first_ms / 1e3),
+        duration_s=None if started is None or ended is None else seconds(ended - started),
         prompt_tokens=count(inner(record, "metrics", "input_sequence_length", "value")),
         completion_tokens=count(inner(record, "metrics", "output_sequence_length", "value")),
         conversation=text(inner(metadata, "x_correlation_id")),

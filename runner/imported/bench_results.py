@@ -10,7 +10,7 @@ from typing import Any
 
 from runner.imported.error_reasons import error_reason
 from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
-from runner.imported.json_reading import Object, columns, count, number, scalars, text
+from runner.imported.json_reading import Object, columns, count, scalars, seconds, text
 
 VLLM = "vllm bench serve"
 SGLANG = "sglang.bench_serving"
@@ -69,7 +69,7 @@ def _read(whole: Object, *, tool: str, model: str | None) -> ImportedRun:
         requests=requests,
         requests_made=made if made is not None else completed,
         requests_failed=failed,
-        duration_s=number(whole.get("duration")),
+        duration_s=seconds(whole.get("duration")),
         started_at_s=_moment(text(whole.get("date"))),
         concurrency=limit or peak_in_flight(requests) or seen,
     )
@@ -78,15 +78,15 @@ def _read(whole: Object, *, tool: str, model: str | None) -> ImportedRun:
 def _request(row: dict[str, Any]) -> ImportedRequest:
     """Start times are of a clock without a date: they are good for differences only."""
     error = text(row.get("error")) or None
-    first, gaps = number(row.get("ttft")), row.get("itl")
-    duration = number(row.get("latency"))
+    first, gaps = seconds(row.get("ttft")), row.get("itl")
+    duration = seconds(row.get("latency"))
     if duration is None and first is not None and isinstance(gaps, list):
-        duration = first + sum(gap for each in gaps if (gap := number(each)) is not None)
+        duration = first + sum(gap for each in gaps if (gap := seconds(each)) is not None)
     return ImportedRequest(
         content=text(row.get("content")),
         error=None if error is None else _last_line(error),
         reason=None if error is None else error_reason(_last_line(error)),
-        started_at_s=number(row.get("started")),
+        started_at_s=seconds(row.get("started")),
         first_token_s=None if error else first,
         duration_s=duration,
         prompt_tokens=count(row.get("prompt")),

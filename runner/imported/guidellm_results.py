@@ -10,7 +10,16 @@ from typing import Any
 
 from runner.imported.error_reasons import error_reason
 from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
-from runner.imported.json_reading import Object, count, inner, number, objects, scalars, text
+from runner.imported.json_reading import (
+    Object,
+    count,
+    epoch_s,
+    inner,
+    objects,
+    scalars,
+    seconds,
+    text,
+)
 
 TOOL = "guidellm"
 
@@ -43,8 +52,8 @@ def _run(benchmark: Object, whole: Object) -> ImportedRun:
         requests=tuple(sorted(requests, key=lambda each: each.started_at_s or 0.0)),
         requests_made=count(inner(totals, "total")) or len(requests),
         requests_failed=count(inner(totals, "errored")),
-        duration_s=number(benchmark.get("duration")),
-        started_at_s=number(benchmark.get("start_time")) or min(starts, default=None),
+        duration_s=seconds(benchmark.get("duration")),
+        started_at_s=epoch_s(benchmark.get("start_time")) or min(starts, default=None),
         concurrency=count(settings.get("streams")) or peak_in_flight(requests),
     )
 
@@ -53,7 +62,7 @@ def _request(stats: Object, kind: str) -> ImportedRequest:
     """An incomplete one was cut off by the end of the run: no fault of the server's."""
     timings, info = inner(stats, "info", "timings"), inner(stats, "info")
     started, first, ended = (
-        number(inner(timings, name))
+        epoch_s(inner(timings, name))
         for name in ("request_start", "first_token_iteration", "request_end")
     )
     error = (text(inner(info, "error")) or "the request failed") if kind == "errored" else None
@@ -66,8 +75,8 @@ def _request(stats: Object, kind: str) -> ImportedRequest:
         error=error,
         reason=None if error is None else error_reason(error),
         started_at_s=started,
-        first_token_s=None if first is None or started is None else first - started,
-        duration_s=None if ended is None or started is None else ended - started,
+        first_token_s=None if first is None or started is None else seconds(first - started),
+        duration_s=None if ended is None or started is None else seconds(ended - started),
         prompt_tokens=count(stats.get("prompt_tokens")),
         completion_tokens=count(stats.get("output_tokens")),
         conversation=text(inner(info, "conversation_id")),

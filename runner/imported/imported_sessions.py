@@ -164,4 +164,4 @@ def _started_s(request: ImportedRequest, run: ImportedRun) -> float | None:
 
 
 def _bytes(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")

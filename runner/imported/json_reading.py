@@ -6,6 +6,10 @@ from typing import Any
 
 Object = Mapping[str, Any]
 
+_LONGEST_S = 1e8
+_EARLIEST_S, _LATEST_S = 1e9, 4e9  # 2001 to 2096
+_MOST = 2**53
+
 
 def number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
@@ -15,11 +19,29 @@ def number(value: object) -> float | None:
 
 def count(value: object) -> int | None:
     found = number(value)
-    return None if found is None or found < 0 else int(found)
+    return None if found is None or not 0 <= found <= _MOST else int(found)
+
+
+def seconds(value: object) -> float | None:
+    """A span of time; what no run can have lasted is none."""
+    found = number(value)
+    return None if found is None or not 0 <= found <= _LONGEST_S else found
+
+
+def epoch_s(value: object) -> float | None:
+    """A moment in seconds since the epoch; milliseconds and nanoseconds are told by their size."""
+    found = number(value)
+    for unit in (1.0, 1e3, 1e6, 1e9):
+        if found is not None and _EARLIEST_S <= found / unit <= _LATEST_S:
+            return found / unit
+    return None
 
 
 def text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    """What no text may hold, half of a surrogate pair, is shown as a question mark."""
+    if not isinstance(value, str):
+        return None
+    return value.encode("utf-8", "replace").decode("utf-8")
 
 
 def objects(value: object) -> list[Object]:

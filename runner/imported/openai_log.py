@@ -11,7 +11,7 @@ from typing import Any
 
 from runner.imported.error_reasons import error_reason
 from runner.imported.imported_run import ImportedRequest, ImportedRun
-from runner.imported.json_reading import Object, count, inner, number, text
+from runner.imported.json_reading import Object, count, epoch_s, inner, seconds, text
 
 TOOL = "OpenAI requests and responses"
 
@@ -58,10 +58,10 @@ def _request(line: Object) -> ImportedRequest:
         error=None if has_answer else error or "the line has no answer",
         reason=None if has_answer else error_reason(error or "", status),
         http_status=status or (200 if has_answer else None),
-        started_at_s=next((t for x in _TIMES if (t := _seconds(line.get(x))) is not None), None)
-        or _seconds(inner(body, "created")),
-        first_token_s=number(line.get("ttft_s")),
-        duration_s=number(line.get("duration_s")),
+        started_at_s=next((t for x in _TIMES if (t := epoch_s(line.get(x))) is not None), None)
+        or epoch_s(inner(body, "created")),
+        first_token_s=seconds(line.get("ttft_s")),
+        duration_s=seconds(line.get("duration_s")),
         conversation=text(line.get("session")) or text(line.get("conversation_id")),
         turn_index=count(line.get("turn")) or 0,
         asked=_body_asked(line),
@@ -91,21 +91,16 @@ def _is_answer(value: object) -> bool:
 
 
 def _bytes_of(body: Any) -> bytes:
-    return (body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)).encode()
+    told = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    return told.encode("utf-8", "replace")
 
 
 def _error(line: Object, body: object) -> str | None:
     for place in (line.get("error"), inner(body, "error")):
         if place:
             told = text(inner(place, "message")) or text(place)
-            return told or json.dumps(place, ensure_ascii=False)
+            return told or json.dumps(place)
     return None
-
-
-def _seconds(value: object) -> float | None:
-    """Seconds since the epoch; milliseconds are told by their size."""
-    found = number(value)
-    return None if found is None or found <= 0 else found / 1e3 if found > 1e11 else found
 
 
 def _model_of(response: bytes | None) -> str | None:

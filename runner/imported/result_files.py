@@ -66,6 +66,8 @@ def _objects(content: str) -> Iterator[Object]:
     """One document, a list of objects, or one object a line."""
     try:
         whole = json.loads(content)
+    except RecursionError as error:
+        raise RecordedCaseError(f"its JSON is nested too deeply; wanted: {KNOWN}") from error
     except ValueError:
         yield from _lines(content)
         return
@@ -81,7 +83,7 @@ def _lines(content: str) -> Iterator[Object]:
             continue
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
             raise RecordedCaseError(

@@ -5,12 +5,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from db.vocabulary import ErrorReason
 from runner.errors import RecordedCaseError
 from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
 from runner.imported.result_files import read_result_file
 
+NAMES = (
+    *("metadata", "request_start_ns", "request_end_ns", "metrics", "value", "error", "code"),
+    *("benchmarks", "requests", "successful", "info", "timings", "config", "strategy"),
+    *("model_id", "backend", "dataset_name", "request_throughput", "completed", "duration"),
+    *("generated_texts", "errors", "ttfts", "itls", "cached_tokens_details", "server_info"),
+    *("request", "response", "messages", "body", "status_code", "choices", "input_config"),
+    *("request_count", "avg", "responses", "packets", "payload"),
+)
+T = 1_796_009_471.0  # a moment in 2026
 DATA = Path(__file__).resolve().parents[2] / "data" / "imports"
 
 
@@ -155,7 +166,7 @@ def test_a_report_of_guidellm_is_a_run_for_each_rate() -> None:
         "prompt_tokens": 20,
         "output_tokens": 3,
         "info": {
-            "timings": {"request_start": 10.0, "first_token_iteration": 10.5, "request_end": 12.0}
+            "timings": {"request_start": T, "first_token_iteration": T + 0.5, "request_end": T + 2}
         },
     }
     errored = {**stats, "output": None, "info": {"error": "timed out", "timings": {}}}
@@ -165,7 +176,7 @@ def test_a_report_of_guidellm_is_a_run_for_each_rate() -> None:
         "requests": {"successful": [stats], "errored": [errored], "incomplete": [cut]},
         "metrics": {"request_totals": {"successful": 1, "errored": 1, "total": 3}},
         "duration": 2.0,
-        "start_time": 10.0,
+        "start_time": T,
     }
 
     runs = read_result_file(json.dumps({"benchmarks": [benchmark, benchmark]}))
@@ -265,3 +276,37 @@ def test_the_peak_in_flight_is_known_where_every_request_tells_its_times() -> No
     assert peak_in_flight(timed) == 2
     assert peak_in_flight([*timed, ImportedRequest()]) is None
     assert peak_in_flight([]) is None
+
+
+@pytest.mark.parametrize("value", [-1, 1e30, float("nan"), "soon", True, None, [3]])
+def test_times_and_numbers_that_cannot_be_are_absent(value: Any) -> None:
+    record = aiperf_record(0)
+    record["metadata"]["request_end_ns"] = value
+    record["metrics"]["input_sequence_length"]["value"] = value
+
+    (request,) = read_one([record]).requests
+
+    assert (request.duration_s, request.prompt_tokens) == (None, None)
+
+
+def test_json_that_is_nested_without_end_is_refused() -> None:
+    with pytest.raises(RecordedCaseError, match="nested too deeply"):
+        read_result_file("[" * 200_000 + "]" * 200_000)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_json_is_read_or_refused_in_one_sentence(value: Any) -> None:
+    try:
+        runs = read_result_file(json.dumps(value))
+    except RecordedCaseError as error:
+        assert "\n" not in str(error)
+    else:
+        assert all(isinstance(run, ImportedRun) for run in runs)

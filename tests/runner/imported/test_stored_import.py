@@ -1,5 +1,6 @@
 """Imported runs in a store: marked, judged by what is there, and nothing made up."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from db.tables import RunRow
 from db.vocabulary import ErrorReason, RunFlag, RunState
 from runner.execute.rejudging import rejudge_campaign
 from runner.imported.imported_run import ImportedRequest, ImportedRun
+from runner.imported.result_files import read_result_file
 from runner.imported.stored_import import ImportAs, store_imported
 from tests.db.factories import LEAKED_TEXT, fresh_store, stored_id
 
@@ -161,3 +163,13 @@ def test_printed_counts_are_a_run_without_sessions_that_is_never_judged_again(
         (found,) = runs(session.connection(), [run.campaign_id])
     assert isinstance(found, RunCounts)
     assert (found.n_leak, found.n_error, found.n_ended, found.wedge_lines) == (5, 75, 80, 168)
+
+
+def test_half_a_surrogate_pair_and_a_null_character_can_be_stored(store: Store) -> None:
+    line = {"choices": [{"message": {"content": "a\ud800b\x00c"}, "finish_reason": "stop"}]}
+    (run,) = read_result_file(json.dumps(line))
+
+    (turn,) = stored_turns(store, add(store, run))
+
+    assert turn.got["content"].startswith("a")
+    assert turn.got["content"].endswith("c")
