@@ -137,14 +137,15 @@ class StackWatch:
         where = ", ".join(span.where) or self.setting.stack.name
         folder = self._keeper.folder_of(span)
         seconds = span.confirmed_s - span.started_s
-        self.say(f"WEDGE in {where} since {seconds:.0f} s ({span.confirmed_by}); kept in {folder}")
+        kept = f"kept in {folder}" if folder is not None else f"not kept: {self._keeper.trouble}"
+        self.say(f"WEDGE in {where} since {seconds:.0f} s ({span.confirmed_by}); {kept}")
         facts = {
             "stack": self.setting.stack.name,
             "where": list(span.where),
             "rule": str(span.rule),
             "seconds": round(seconds, 1),
             "confirmed_by": span.confirmed_by,
-            "black_box": str(folder),
+            "black_box": None if folder is None else str(folder),
         }
         failed = await notify(self.setting.stack.notify, "wedge", facts)
         if failed is not None:

@@ -1,6 +1,7 @@
 """Keeps wedges and their black boxes: as rows of a run, or as files in a folder."""
 
 import asyncio
+import contextlib
 import json
 import re
 import time
@@ -64,9 +65,13 @@ class StoredWedges:
 
 
 class WedgeFolder:
-    """As a folder for each wedge, named by its time."""
+    """As a folder for each wedge, named by its time. `trouble`: why the last could not be written.
+
+    A disk that is full or a folder that is not ours ends no watch.
+    """
 
     def __init__(self, folder: Path, clock: Clock) -> None:
+        self.trouble: str | None = None
         self._folder = folder
         self._clock = clock
         self._folders: dict[int, Path] = {}
@@ -75,13 +80,22 @@ class WedgeFolder:
         confirmed_us = utc_us(span.confirmed_s, self._clock)
         name = datetime.fromtimestamp(confirmed_us / 1e6, tz=UTC).strftime("wedge-%Y%m%dT%H%M%SZ")
         evidence = evidence_of(span, box, open_requests=open_requests, clock=self._clock)
-        self._folders[id(span)] = self._folder / name
-        await asyncio.to_thread(_write_box, self._folder / name, evidence, box)
+        folder = self._folder / name
+        try:
+            await asyncio.to_thread(_write_box, folder, evidence, box)
+        except OSError as error:
+            self.trouble = f"{error.filename or folder} cannot be written: {error.strerror}"
+        else:
+            self._folders[id(span)] = folder
 
     async def ended(self, span: WedgeSpan) -> None:
         told = {"end": span.end, "seconds": round(span.seconds(time.monotonic()), 3)}
-        path = self._folders[id(span)] / "end.json"
-        await asyncio.to_thread(path.write_text, json.dumps(told, indent=1), "utf-8")
+        folder = self._folders.get(id(span))
+        if folder is None:
+            return
+        with contextlib.suppress(OSError):
+            path = folder / "end.json"
+            await asyncio.to_thread(path.write_text, json.dumps(told, indent=1), "utf-8")
 
     def folder_of(self, span: WedgeSpan) -> Path | None:
         return self._folders.get(id(span))
