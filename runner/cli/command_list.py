@@ -14,131 +14,160 @@ from runner.cli.interruption import ended_by_interrupts
 
 
 class ListedCommand(NamedTuple):
+    panel: str  # of the help, under which it stands
     module: str  # within runner.cli
     attribute: str  # a function, or the Typer of several commands
     summary: str  # the first paragraph of its own help, which a test compares
 
 
+_CAMPAIGN = "A campaign"
+_FOUND = "What it found"
+_ALONE = "Without a campaign"
+_STACKS = "Stacks"
+
 COMMANDS: Mapping[str, ListedCommand] = {
     "plan": ListedCommand(
+        _CAMPAIGN,
         "plan_command",
         "plan",
         "Show arms, order, time, and what the plan can answer of its hypotheses; touches nothing.",
     ),
-    "power": ListedCommand(
-        "power_command",
-        "power",
-        "Show the sessions, and the runs where they correlate, that show a fall of the rate.",
-    ),
     "run": ListedCommand(
+        _CAMPAIGN,
         "run_command",
         "run",
         "Run what is missing of a campaign. Ctrl-C stops after the sessions in flight.",
     ),
     "show": ListedCommand(
+        _CAMPAIGN,
         "show_command",
         "show",
         "List the campaigns of a store, or show one: its arms, its runs, its verdicts.",
     ),
-    "blackbox": ListedCommand(
-        "blackbox_command",
-        "blackbox",
-        "Show the wedges of a run and what was kept of each; with --to, write that into files.",
-    ),
-    "sessions": ListedCommand(
-        "sessions_command",
-        "sessions",
-        "List the stored sessions that pass a filter, those of the newest runs first.",
-    ),
     "verdict": ListedCommand(
+        _CAMPAIGN,
         "verdict_command",
         "verdict",
         "Say what each hypothesis came to: three answers, reasons, what was left out, what is "
         "next.",
     ),
+    "report": ListedCommand(
+        _CAMPAIGN,
+        "report_command",
+        "report",
+        "Write a report: Markdown, HTML, PDF, tables, or a bundle of all that it rests on.",
+    ),
     "up": ListedCommand(
+        _CAMPAIGN,
         "up_command",
         "up",
         "Start the dashboard and a worker; Ctrl-C ends both after the sessions in flight.",
     ),
     "worker": ListedCommand(
+        _CAMPAIGN,
         "worker_command",
         "worker",
         "Run what is launched from the dashboard, one campaign after the other.",
     ),
-    "try": ListedCommand(
-        "try_command",
-        "try_url",
-        "Drive tool-calling sessions against URL and say how many were corrupt.",
-    ),
-    "cases": ListedCommand(
-        "cases_command",
-        "cases",
-        "Judge recorded cases; the exit status is 1 if the reading of any differs.",
-    ),
-    "logs": ListedCommand(
-        "logs_command",
-        "logs",
-        "Find wedges, crashes, aborts and what only looks like them; 1 if any is there.",
-    ),
-    "watch": ListedCommand(
-        "watch_command",
-        "watch",
-        "Observe a stack and detect wedges without load; 1 if one was seen.",
-    ),
-    "compare": ListedCommand(
-        "compare_command",
-        "compare",
-        "Compare counts (5/80 12/80) or two stored runs (r-7 r-3), which is exploratory.",
+    "sessions": ListedCommand(
+        _FOUND,
+        "sessions_command",
+        "sessions",
+        "List the stored sessions that pass a filter, those of the newest runs first.",
     ),
     "diff": ListedCommand(
+        _FOUND,
         "diff_command",
         "diff",
         "Lay two campaigns, arms, runs or sessions side by side: settings, logs, transcripts.",
     ),
+    "compare": ListedCommand(
+        _FOUND,
+        "compare_command",
+        "compare",
+        "Compare counts (5/80 12/80) or two stored runs (r-7 r-3), which is exploratory.",
+    ),
     "clusters": ListedCommand(
+        _FOUND,
         "clusters_command",
         "clusters",
         "Group the failures of a campaign by what they look like, with what was logged near them.",
     ),
-    "import": ListedCommand(
-        "import_command",
-        "import_run",
-        "Take in the runs of another tool's result file, marked as imported, beside our own.",
+    "blackbox": ListedCommand(
+        _FOUND,
+        "blackbox_command",
+        "blackbox",
+        "Show the wedges of a run and what was kept of each; with --to, write that into files.",
     ),
-    "evidence": ListedCommand(
-        "evidence_command",
-        "evidence",
-        "Check recorded evidence; the exit status is 1 if any number or word differs.",
-    ),
-    "rejudge": ListedCommand(
-        "rejudge_command",
-        "rejudge",
-        "Judge the stored sessions of a campaign again, from the recorded bytes.",
+    "repro": ListedCommand(
+        _FOUND,
+        "repro_command",
+        "repro",
+        "Write a session and what was in flight around it as requests and a script of their own.",
     ),
     "reduce": ListedCommand(
+        _FOUND,
         "reduce_command",
         "reduce",
         "Find the smallest change between two arms that still fails. Ctrl-C keeps all; the same "
         "command goes on.",
     ),
-    "repro": ListedCommand(
-        "repro_command",
-        "repro",
-        "Write a session and what was in flight around it as requests and a script of their own.",
+    "rejudge": ListedCommand(
+        _FOUND,
+        "rejudge_command",
+        "rejudge",
+        "Judge the stored sessions of a campaign again, from the recorded bytes.",
     ),
-    "report": ListedCommand(
-        "report_command",
-        "report",
-        "Write a report: Markdown, HTML, PDF, tables, or a bundle of all that it rests on.",
+    "try": ListedCommand(
+        _ALONE,
+        "try_command",
+        "try_url",
+        "Drive tool-calling sessions against URL and say how many were corrupt.",
+    ),
+    "watch": ListedCommand(
+        _ALONE,
+        "watch_command",
+        "watch",
+        "Observe a stack and detect wedges without load; 1 if one was seen.",
+    ),
+    "logs": ListedCommand(
+        _ALONE,
+        "logs_command",
+        "logs",
+        "Find wedges, crashes, aborts and what only looks like them; 1 if any is there.",
+    ),
+    "import": ListedCommand(
+        _ALONE,
+        "import_command",
+        "import_run",
+        "Take in the runs of another tool's result file, marked as imported, beside our own.",
+    ),
+    "power": ListedCommand(
+        _ALONE,
+        "power_command",
+        "power",
+        "Show the sessions, and the runs where they correlate, that show a fall of the rate.",
+    ),
+    "cases": ListedCommand(
+        _ALONE,
+        "cases_command",
+        "cases",
+        "Judge recorded cases; the exit status is 1 if the reading of any differs.",
+    ),
+    "evidence": ListedCommand(
+        _ALONE,
+        "evidence_command",
+        "evidence",
+        "Check recorded evidence; the exit status is 1 if any number or word differs.",
     ),
     "stack": ListedCommand(
+        _STACKS,
         "stack_commands",
         "stack",
         "A stack by itself: what it is, whether it can be reached, back to how it was found.",
     ),
     "testbed": ListedCommand(
-        "testbed_commands", "testbed", "The embedded miniature serving stack."
+        _STACKS, "testbed_commands", "testbed", "The embedded miniature serving stack."
     ),
 }
 
@@ -175,7 +204,7 @@ def listing() -> typer.Typer:
         add_completion=False,
     )
     for name, listed in COMMANDS.items():
-        app.command(name, help=listed.summary)(_not_loaded)
+        app.command(name, help=listed.summary, rich_help_panel=listed.panel)(_not_loaded)
     return app
 
 
