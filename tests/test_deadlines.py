@@ -122,10 +122,19 @@ def _is_ended_from_outside(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> b
                 return True
         if isinstance(above, ast.AsyncWith) and any(map(_is_timer, above.items)):
             return True
+        if isinstance(above, ast.If) and node in above.body and _says_done(above.test, call):
+            return True
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
         node = above
     return False
+
+
+def _says_done(test: ast.expr, call: ast.Call) -> bool:
+    """`if task.done():` before `task.result()`."""
+    assert isinstance(call.func, ast.Attribute)
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return f"{ast.unparse(call.func.value)}.done()" in map(ast.unparse, parts)
 
 
 def _is_timer(item: ast.withitem) -> bool:
@@ -162,6 +171,8 @@ def test_every_reason_is_still_needed(found: set[Place]) -> None:
     [
         "thread.join()",
         "future.result()",
+        "if not future.done():\n    future.result()",
+        "if other.done():\n    future.result()",
         "process.wait()",
         "process.communicate(stdin)",
         "mailbox.get()",
@@ -202,6 +213,7 @@ def test_a_wait_without_a_deadline_is_seen(source: str) -> None:
         "async def f():\n    await asyncio.wait_for(event.wait(), 1)",
         "async def f():\n    await asyncio.wait([task], timeout=1)",
         "async def f():\n    task = asyncio.create_task(event.wait())",
+        "if task.done() and not task.cancelled():\n    task.result()",
         "async def f():\n    async with asyncio.timeout(1):\n        await http.get(url)",
     ],
 )
