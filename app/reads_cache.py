@@ -35,6 +35,8 @@ from db.store_url import parse_store_url
 from runner.campaign.definition import definition_key
 from runner.campaign.plan import Plan
 from runner.campaign.stack_file import Stack
+from runner.difference.divergence_words import pattern_lines
+from runner.difference.stored_pattern import pattern_of_runs
 from runner.evidence.assessment_words import assessment_lines, closing_line
 from runner.evidence.plan_assessment import Assumptions, assess_hypotheses
 from runner.failures.stored_linkage import stored_linkage_lines
@@ -49,6 +51,7 @@ from runner.report.stored_report import (
 )
 
 _LIVES_S = 1.0
+_PAIRED_DIALOGUES = 100
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -260,6 +263,19 @@ def paired_outcomes(run_a: int, run_b: int) -> pd.DataFrame:
     return _read(sessions.paired_outcomes, run_a, run_b)
 
 
+def divergence_lines(
+    a: Sequence[RunCounts],
+    b: Sequence[RunCounts],
+    *,
+    again: Sequence[RunCounts],
+    corrupt: Sequence[str],
+) -> list[str]:
+    """Where the dialogues of two runs or arms part first, of the first hundred of each two runs."""
+    sides = (tuple(a), tuple(b), tuple(again))
+    ids = tuple(tuple((run.id, run.n_ended) for run in side) for side in sides)
+    return _kept_divergence(_store_key(), ids, tuple(corrupt), sides)
+
+
 def raw_bytes(raw_ids: Sequence[int]) -> bytes:
     """Read when they are asked for, and never kept in memory."""
     with reading() as connection:
@@ -302,6 +318,7 @@ def forget_answers() -> None:
     _kept_board.clear()
     _kept_cells.clear()
     _kept_linkage.clear()
+    _kept_divergence.clear()
 
 
 @contextmanager
@@ -372,6 +389,21 @@ def _kept_cells(
     key: StoreKey, campaign_id: int, moved: records.Movements, _board: records.Board
 ) -> list[CellReading]:
     return _cells_of(_board)
+
+
+@st.cache_resource(max_entries=40, show_spinner="Pairing the dialogues of both")
+def _kept_divergence(
+    key: StoreKey,
+    ids: tuple[tuple[tuple[int, int], ...], ...],
+    corrupt: tuple[str, ...],
+    _sides: tuple[tuple[RunCounts, ...], ...],
+) -> list[str]:
+    a, b, again = _sides
+    with _moment(key) as connection:
+        pattern = pattern_of_runs(
+            connection, a, b, again=again, corrupt=corrupt, most_pairs=_PAIRED_DIALOGUES
+        )
+    return pattern_lines(pattern, arm="A", reference="B")
 
 
 @st.cache_resource(max_entries=40, show_spinner="Holding wedges against corruption")

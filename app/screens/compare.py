@@ -27,6 +27,7 @@ from app.widgets.compare_parts import (
     show_fairness,
 )
 from app.widgets.compare_sessions import show_two_sessions
+from app.widgets.divergence_parts import show_divergence
 from app.widgets.empty_pages import show_no_runs
 from app.widgets.navigation import (
     Crumb,
@@ -87,4 +88,5 @@ with right:
     show_pairs(a, b)
     if place.a.kind is IdKind.RUN:
         show_log_patterns(a, b)
+show_divergence(a, b)
 show_provenance(board)

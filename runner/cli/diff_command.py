@@ -36,11 +36,11 @@ from runner.cli.options import JsonOption, StoreOption
 from runner.cli.stored_difference import (
     config_side,
     fingerprints_apart,
-    pattern_of_runs,
     session_divergence,
 )
 from runner.difference.configuration import ConfigRow, config_rows, definition_rows
 from runner.difference.divergence_words import divergence_lines, pattern_lines
+from runner.difference.stored_pattern import pattern_of_runs
 from runner.errors import UsageError
 from runner.evidence.counts import pooled
 from runner.evidence.wording import corrupt_text, evidence_text

@@ -211,3 +211,21 @@ def test_an_arm_alone_in_the_address_asks_for_another(open_page: Open, store: St
 def _settings(page: object) -> list[str]:
     tables = page.table  # type: ignore[attr-defined]
     return next(table.value for table in tables if "setting" in table.value)["setting"].tolist()
+
+
+def test_where_the_same_dialogues_part_first_is_said(open_page: Open, store: Store) -> None:
+    arms = stored_campaign(store).arms
+    a, b = (stored_run(store, arm) for arm in (arms[0], arms[2]))
+    stored_session(store, a, Outcome.LEAK, index=0, decisive_turn=0)
+    stored_session(store, a, index=1)
+    for index in range(2):
+        stored_session(store, b, index=index)
+
+    page = open_page("compare", a=f"r-{a.id}", b=f"r-{b.id}")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "Of 2 dialogues that A and B both played, 1 were answered alike throughout" in words
+    assert (
+        "In 1 of 1 the turn that parts is the one in which the session of A went corrupt" in words
+    )
