@@ -185,10 +185,12 @@ class CommandFollower:
         argv: Sequence[str],
         *,
         utc_s: Callable[[], float] = time.time,
+        monotonic_s: Callable[[], float] = time.monotonic,
         restart_s: float = RESTART_S,
     ) -> None:
         self._argv = list(argv)
         self._utc_s = utc_s
+        self._monotonic_s = monotonic_s
         self._restart_s = restart_s
         self._heard_s = utc_s()
         self._started_s = float("-inf")
@@ -234,9 +236,9 @@ class CommandFollower:
         ]
 
     def _start(self) -> bool:
-        if self._utc_s() - self._started_s < self._restart_s:
+        if self._monotonic_s() - self._started_s < self._restart_s:
             return False
-        self._started_s = self._utc_s()
+        self._started_s = self._monotonic_s()
         words = self._words()
         try:
             self._process = subprocess.Popen(

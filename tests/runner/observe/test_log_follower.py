@@ -228,7 +228,7 @@ def test_a_follower_that_was_closed_reads_nothing_more(path: Path, follower: Fil
 
 def _said(follower: CommandFollower, *, until: bytes) -> bytes:
     """What it says, read until `until` has come; a command needs its time to start."""
-    said, deadline = b"", time.monotonic() + 30
+    said, deadline = b"", time.monotonic() + 120
     while until not in said and time.monotonic() < deadline:
         said += follower.read_new()
         time.sleep(0.02)
@@ -249,6 +249,20 @@ def test_a_command_that_ends_is_started_again_from_where_it_was_heard_last() -> 
         said = _said(follower, until=b"\n2026")
 
     assert said.startswith(b"2026-04-09T18:00:12Z 1775757612\n")
+
+
+def test_a_clock_that_is_set_back_keeps_no_command_from_being_started_again() -> None:
+    since_boot_s = 100.0
+    clocks = iter([7200.0, 7200.0])
+    follower = CommandFollower(
+        ["echo", "again"],
+        utc_s=lambda: next(clocks, 0.0),
+        monotonic_s=lambda: since_boot_s,
+    )
+    with closing(follower):
+        _said(follower, until=b"again\n")
+        since_boot_s += 2.0
+        assert _said(follower, until=b"again\n")
 
 
 def test_a_line_that_broke_off_does_not_swallow_the_first_one_of_the_next_start() -> None:
