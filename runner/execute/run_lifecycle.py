@@ -210,7 +210,8 @@ class _RunLife:
             async with _following(setting.stop.soft, halt), driven.watch.watching():
                 await drive.drive()
         finally:
-            driven.wall_s = setting.store.clock.monotonic_s() - began_s
+            took_s = setting.store.clock.monotonic_s() - began_s
+            driven.wall_s = took_s - driven.record.preparing_s
         driven.exposures = measure_exposure(
             setting.stack,
             self._run.arm.levels,

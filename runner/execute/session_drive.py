@@ -66,6 +66,7 @@ class DriveRecord:
     stalls: list[Stall] = field(default_factory=list)
     silences: list[Stall] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
+    preparing_s: float = 0.0  # until the first session could begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,12 +127,14 @@ class SessionDrive:
         )
         self.record.client = shards
         watch = HealthWatch(shards)
+        began_s = self.clock.monotonic_s()
         try:
             async with (
                 watch.watching(),
                 shards.running(),
                 self._cancelling(client, scenario),
             ):
+                self.record.preparing_s = self.clock.monotonic_s() - began_s
                 await self._drive_sessions(shards.play)
         finally:
             self.record.health = shards.health(watch.health())

@@ -135,6 +135,23 @@ def requests_held(arrived: asyncio.Semaphore, open_now: asyncio.Event) -> Any:
     return answer
 
 
+async def test_hundreds_are_open_at_the_same_time_and_none_is_lost() -> None:
+    sessions = 300
+    arrived, open_now = asyncio.Semaphore(0), asyncio.Event()
+    async with (
+        raw_server(requests_held(arrived, open_now)) as server,
+        shards_of(a_setting(server.url)) as shards,
+    ):
+        driving = asyncio.create_task(drive(shards.play, sessions=sessions, concurrency=sessions))
+        for _ in range(sessions):  # none is answered before the last one is here
+            await arrived.acquire()
+        open_now.set()
+        played = await driving
+
+    assert [p.session_index for p in played] == list(range(sessions))
+    assert not [p for p in played if p.judgement.outcome is Outcome.HARNESS_ERROR]
+
+
 async def test_what_a_killed_process_was_playing_is_our_own_fault_and_the_others_go_on() -> None:
     arrived, open_now = asyncio.Semaphore(0), asyncio.Event()
     lost: list[str] = []
