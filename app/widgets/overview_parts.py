@@ -23,6 +23,7 @@ from db.vocabulary import Headline, RunState
 from runner.evidence.wording import duration_text, moment_text
 
 _LONG_NOTE = 4000
+_SHOWN_RUNS = 240
 NO_BAR = {"displayModeBar": False}
 
 
@@ -87,7 +88,8 @@ def show_clock(board: Board, cells: Sequence[CellReading]) -> None:
     """A click on a bar leads to its run; the table of runs on the matrix leads there too."""
     palette = palette_for(st.context.theme.type)
     corrupt = board.campaign.corrupt_outcomes
-    bars = gantt_bars(cells, corrupt, palette, now_us=reads_cache.now_us())
+    every = gantt_bars(cells, corrupt, palette, now_us=reads_cache.now_us())
+    bars = sorted(every, key=lambda bar: bar.started_us)[-_SHOWN_RUNS:]
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Runs on the clock")
         if not bars:
@@ -101,6 +103,8 @@ def show_clock(board: Board, cells: Sequence[CellReading]) -> None:
             selection_mode="points",
             alt="Each run on the clock, one lane an arm, coloured by its corrupt rate",
         )
+        if len(every) > len(bars):
+            st.caption(f"The last {len(bars)} of {counted_noun(len(every), 'run')}.")
         seed = board.campaign.order_seed
         st.caption(
             "One lane an arm; inside a block the order is random, by order seed "

@@ -17,6 +17,9 @@ from playwright.sync_api import Browser, Page, Playwright
 from app.launch import dashboard_command
 
 CHROMIUM = Path("/usr/bin/chromium")
+PATIENCE_MS = 120_000
+"""A busy machine may take long over a page; nothing here measures time."""
+
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -61,7 +64,7 @@ def dashboard(store: Path, configs: Path) -> Iterator[str]:
 
 def wait_until_drawn(page: Page) -> None:
     """Until the script of the page has run to its end and every skeleton is gone."""
-    page.wait_for_selector("[data-testid=stApp]", timeout=30_000)
+    page.wait_for_selector("[data-testid=stApp]", timeout=PATIENCE_MS)
     page.wait_for_function(
         """() => {
             const app = document.querySelector('[data-testid=stApp]');
@@ -77,7 +80,7 @@ def wait_until_drawn(page: Page) -> None:
             window.__settledSince = window.__settledSince || now;
             return now - window.__settledSince > 700;
         }""",
-        timeout=60_000,
+        timeout=PATIENCE_MS,
     )
 
 
@@ -88,7 +91,7 @@ def _free_port() -> int:
 
 
 def _wait_until_up(
-    address: str, process: subprocess.Popen[bytes], log: IO[bytes], *, within_s: float = 60
+    address: str, process: subprocess.Popen[bytes], log: IO[bytes], *, within_s: float = 120
 ) -> None:
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:

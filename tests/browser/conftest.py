@@ -12,11 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.app.scenes import Scene, decisive_test
-from tests.browser.chromium import CHROMIUM, dashboard, launch_chromium
+from tests.browser.chromium import CHROMIUM, PATIENCE_MS, dashboard, launch_chromium
 from tests.db.factories import fresh_store
-
-PATIENCE_MS = 60_000
-"""A busy machine may take long over a page; nothing here measures time."""
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

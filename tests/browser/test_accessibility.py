@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.chromium import wait_until_drawn
-from tests.browser.conftest import PATIENCE_MS, Served
+from tests.browser.chromium import PATIENCE_MS, wait_until_drawn
+from tests.browser.conftest import Served
 
 pytestmark = pytest.mark.browser
 

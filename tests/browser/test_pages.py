@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.app.scenes import HOSTILE, decisive_test
-from tests.browser.chromium import dashboard, wait_until_drawn
-from tests.browser.conftest import CONFIGS, PATIENCE_MS, Served
+from tests.browser.chromium import PATIENCE_MS, dashboard, wait_until_drawn
+from tests.browser.conftest import CONFIGS, Served
 from tests.db.factories import fresh_store
 
 pytestmark = pytest.mark.browser
@@ -25,6 +25,7 @@ COLD = (
     "run?run=r-10",
     "logs?run=r-10&start=9&end=12",
     "session?session=s-1",
+    "sessions?campaign=c-1&q=outcome:corrupt",
     "compare?a=r-8&b=r-10",
     "new?file=smoke",
     "report?campaign=c-1",
