@@ -31,6 +31,10 @@ RULES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("the judge does no I/O of its own", "runner.judge", ("httpx", "sqlmodel", "asyncio")),
     ("campaigns are pure", "runner.campaign", ("httpx", "torch", "sqlmodel", "asyncio")),
     ("evidence is pure", "runner.evidence", ("httpx", "torch", "sqlmodel", "asyncio")),
+    *(
+        ("the search of a reduction is pure", f"runner.reduce.{name}", ("db", "asyncio", "httpx"))
+        for name in ("standing", "cause_beliefs", "factor_search", "load_search", "reduction")
+    ),
     ("reports are pure", "runner.report", ("httpx", "torch", "asyncio")),
     ("differences are pure", "runner.difference", ("httpx", "torch", "sqlmodel", "asyncio")),
     ("failures are pure", "runner.failures", ("httpx", "torch", "sqlmodel", "asyncio")),

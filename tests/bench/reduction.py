@@ -36,7 +36,7 @@ from runner.reduce.trial import Trial
 
 MOST_FALSE = 0.05
 COLUMNS = (
-    *("factors", "needed", "rate", "ICC", "background", "sessions", "silent"),
+    *("factors", "needed", "rate", "without another", "ICC", "background", "sessions", "silent"),
     *("right", "needless factor shown", "too few shown", "could not say"),
     *("runs", "in turns at the end", "one at a time", "it kept the right ones"),
 )
@@ -48,7 +48,8 @@ BY_SESSIONS = StandingRule()
 class Row:
     """`rate`, `background`: of sessions in an arm with all that is needed, and in any other.
 
-    `silent`: share of the sessions that give no evidence, in every arm.
+    `silent`: share of the sessions that give no evidence, in every arm. `without_another`: what is
+    left of the rate without one more factor, which makes the fault frequent and is not needed.
     """
 
     factors: int
@@ -58,6 +59,7 @@ class Row:
     background: float = 0.0
     sessions: int = 40
     silent: float = 0.0
+    without_another: float = 1.0
     rule: StandingRule = BY_SESSIONS
 
 
@@ -68,6 +70,7 @@ ROWS = (
     Row(factors=6, needed=2, rate=0.3, rho=0.05),
     Row(factors=6, needed=2, rate=0.3, background=0.005),
     Row(factors=6, needed=2, rate=0.3, silent=0.1),
+    Row(factors=6, needed=2, rate=0.5, without_another=0.3),
     Row(factors=6, needed=3, rate=0.5),
     Row(factors=8, needed=1, rate=0.15, sessions=80),
     Row(factors=8, needed=2, rate=0.5),
@@ -85,14 +88,17 @@ class World:
     def __init__(self, row: Row, generator: np.random.Generator) -> None:
         self.row = row
         self.factors = [f"f{at}" for at in range(row.factors)]
-        chosen = generator.choice(self.factors, row.needed, replace=False)
-        self.needed: Change = frozenset(str(name) for name in chosen)
+        shuffled = [str(name) for name in generator.permutation(self.factors)]
+        self.needed: Change = frozenset(shuffled[: row.needed])
+        self._another = shuffled[-1]
         self._generator = generator
 
     def run(self, change: Change) -> LaunchCounts:
         row = self.row
         rate = row.rate if self.needed <= change else row.background
-        silent = int(self._generator.binomial(row.sessions, row.silent))
+        if self._another not in change and rate == row.rate:
+            rate *= row.without_another
+        silent = round(row.sessions * row.silent)  # a table of e-values is made for each size
         spoke = row.sessions - silent
         corrupt = int(self._generator.binomial(spoke, self._rate_of_run(rate)))
         return LaunchCounts(spoke - corrupt, corrupt, silent)
@@ -188,7 +194,9 @@ def bench(row: Row, *, seeds: int) -> tuple[str, float]:
         others_right += other.kept == world.needed
     shares = [ends[word] / seeds for word in ("right", "needless", "too few", "could not say")]
     cells = [
-        *map(str, (row.factors, row.needed, row.rate, row.rho, row.background, row.sessions)),
+        *map(str, (row.factors, row.needed, row.rate)),
+        f"{row.rate * row.without_another:g}",
+        *map(str, (row.rho, row.background, row.sessions)),
         f"{row.silent:g}",
         *(f"{share:.3f}" for share in shares),
         *(f"{number / seeds:.1f}" for number in (runs, in_turns, others)),
