@@ -29,7 +29,7 @@ from runner.sessions.streaming_client import encode_body
 Judge: TypeAlias = Callable[[TurnRecord, TurnContext], JudgedTurn]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
-_JUDGED_AT_ONCE_BYTES = 20_000  # about 5 ms; longer answers would hold the other sessions up
+_JUDGED_AT_ONCE_BYTES = 20_000  # half a millisecond, which adds up where many end together
 
 
 class TurnSender(Protocol):
