@@ -11,11 +11,23 @@ from typing import Any
 
 from runner.imported.error_reasons import error_reason
 from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
-from runner.imported.json_reading import Object, count, epoch_s, inner, number, seconds, text
+from runner.imported.json_reading import (
+    Object,
+    count,
+    epoch_s,
+    inner,
+    number,
+    objects,
+    seconds,
+    text,
+)
 
 TOOL = "aiperf"
 
+_OK = 200
 _OF_CANCELLING = "RequestCancellationError"
+_OF_NO_TEXT = "InvalidInferenceResultError"
+"""Not the server's: aiperf found no text in a whole answer, which a tool call or silence may be."""
 
 
 def is_aiperf_record(record: Object) -> bool:
@@ -52,17 +64,20 @@ def read_aiperf_summary(whole: Object) -> ImportedRun:
         for statistic in ("avg", "p50", "p99")
         if (value := number(block.get(statistic))) is not None
     }
-    models = inner(whole, "input_config", "endpoint", "model_names")
+    models = [
+        inner(each, "name") for each in objects(inner(whole, "input_config", "models", "items"))
+    ]
+    phases = objects(inner(whole, "input_config", "phases"))
     answered = count(inner(whole, "request_count", "avg")) or 0
     failed = count(inner(whole, "error_request_count", "avg")) or 0
     return ImportedRun(
         tool=TOOL,
-        model=text(models[0]) if isinstance(models, list) and models else None,
+        model=text(served[0].get("name")) if len(served) == 1 else None,
         figures=figures,
         requests_made=answered + failed,
         requests_failed=failed,
         duration_s=seconds(inner(whole, "benchmark_duration", "avg")),
-        concurrency=count(inner(whole, "input_config", "loadgen", "concurrency")),
+        concurrency=count(phases[-1].get("concurrency")) if phases else None,
     )
 
 
@@ -74,10 +89,12 @@ def _request(record: Object) -> ImportedRequest:
         told for name in ("type", "message") if (told := text(inner(error, name))) is not None
     )
     first_ms = number(inner(record, "metrics", "time_to_first_token", "value"))
-    asked = inner(record, "payload")
+    asked, response = inner(record, "payload"), _response(record.get("responses"))
+    is_whole = status == _OK and response is not None
+    failed = bool(error) and not is_whole and inner(error, "type") != _OF_NO_TEXT
     return ImportedRequest(
-        error=(words or "the request failed") if error else None,
-        reason=error_reason(words, status) if error else None,
+        error=(words or "the request failed") if failed else None,
+        reason=error_reason(words, status) if failed else None,
         http_status=status,
         started_at_s=started,
         first_token_s=None if first_ms is None else seconds(first_ms / 1e3),
@@ -89,7 +106,7 @@ def _request(record: Object) -> ImportedRequest:
         was_cancelled=inner(metadata, "was_cancelled") is True
         or inner(error, "type") == _OF_CANCELLING,
         asked=asked if isinstance(asked, dict) else None,
-        response=_response(record.get("responses")),
+        response=response,
     )
 
 

@@ -142,19 +142,29 @@ def test_raw_records_of_aiperf_have_the_answer_as_it_was_streamed() -> None:
     assert run.requests[0].asked == payload
 
 
-def test_the_summary_of_aiperf_has_figures_only() -> None:
-    run = read_one(
-        {
-            "request_count": {"unit": "requests", "avg": 90},
-            "error_request_count": {"unit": "requests", "avg": 10},
-            "time_to_first_token": {"unit": "ms", "avg": 12.5, "p99": 40.0},
-            "input_config": {"endpoint": {"model_names": ["m"]}, "loadgen": {"concurrency": 8}},
-        }
-    )
+def test_the_records_that_aiperf_wrote_are_read() -> None:
+    """Made by `aiperf profile --concurrency 2 --export-level raw` of aiperf 0.13 against the
+    testbed, and cut to the metrics that are read. One answer had no text: that is no error of the
+    server's, as its raw record shows.
+    """
+    run = read_one((DATA / "aiperf_profile_export.jsonl").read_text("utf-8"))
+    raw = read_one((DATA / "aiperf_profile_export_raw.jsonl").read_text("utf-8"))
 
-    assert (run.model, run.concurrency, run.requests) == ("m", 8, ())
-    assert (run.requests_made, run.requests_failed) == (100, 10)
-    assert run.figures["time_to_first_token p99"] == 40.0
+    assert (run.requests_made, run.requests_failed, run.concurrency) == (5, 0, 2)
+    assert [each.is_told for each in run.requests] == [False] * 5
+    assert run.requests[0].first_token_s == pytest.approx(1.1889, abs=1e-4)
+    assert run.requests[0].duration_s == pytest.approx(3.9306, abs=1e-3)
+    assert raw.model == "tiny-dsml"
+    assert [each.error for each in raw.requests] == [None, None]
+    assert all((each.response or b"").endswith(b"data: [DONE]\n\n") for each in raw.requests)
+
+
+def test_the_summary_that_aiperf_wrote_has_figures_only() -> None:
+    run = read_one((DATA / "aiperf_profile_export_aiperf.json").read_text("utf-8"))
+
+    assert (run.model, run.concurrency, run.requests) == ("tiny-dsml", 2, ())
+    assert (run.requests_made, run.requests_failed) == (5, 1)
+    assert run.figures["time_to_first_token p99"] == pytest.approx(1182.8, abs=0.1)
 
 
 def test_a_report_of_guidellm_is_a_run_for_each_rate() -> None:
