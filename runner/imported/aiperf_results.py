@@ -64,9 +64,7 @@ def read_aiperf_summary(whole: Object) -> ImportedRun:
         for statistic in ("avg", "p50", "p99")
         if (value := number(block.get(statistic))) is not None
     }
-    models = [
-        inner(each, "name") for each in objects(inner(whole, "input_config", "models", "items"))
-    ]
+    served = objects(inner(whole, "input_config", "models", "items"))
     phases = objects(inner(whole, "input_config", "phases"))
     answered = count(inner(whole, "request_count", "avg")) or 0
     failed = count(inner(whole, "error_request_count", "avg")) or 0
