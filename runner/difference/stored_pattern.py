@@ -29,17 +29,17 @@ def pattern_of_runs(
     """Each run of A is paired with the run of B in its block, else with the first of B.
 
     Of each two runs at most `most_pairs` dialogues are looked at, and only runs that are done, if
-    any is. `again` are all runs of the arm of B: two of
-    them show how often answers part by chance.
+    any is. `again` are all runs of the arm of B: two of them show how often answers part by
+    chance.
     """
     ours, theirs = _counting(a_runs), _counting(b_runs)
     parted: list[PartedPair] = []
     is_cut = False
     for run in ours if theirs else ():
         twin = next((each for each in theirs if each.block == run.block), theirs[0])
-        found = _parted(connection, run.id, twin.id, corrupt, most_pairs)
-        is_cut = is_cut or len(found) == most_pairs
-        parted += found
+        found = _parted(connection, run.id, twin.id, corrupt, most_pairs + 1)
+        is_cut = is_cut or len(found) > most_pairs
+        parted += found[:most_pairs]
     chance = None
     other = [run for run in _counting(again) if theirs and run.id != theirs[0].id]
     if other:
