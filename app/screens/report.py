@@ -5,7 +5,6 @@ from dataclasses import replace
 import streamlit as st
 
 from app.links import ReportPlace
-from app.markdown_text import plain
 from app.widgets.campaign_head import show_provenance
 from app.widgets.campaign_page import open_campaign
 from app.widgets.navigation import (
@@ -33,10 +32,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     pick_form(place)
     pick_redaction(place)
 st.caption(
-    plain(
-        "Byte for byte what this command writes; `--format bundle -o FILE.zip` adds tables, "
-        "transcripts, logs and black boxes."
-    )
+    "Byte for byte what this command writes; `--format bundle -o FILE.zip` adds tables, "
+    "transcripts, logs and black boxes."
 )
 show_report(board, place)
 show_provenance(board)

@@ -11,7 +11,7 @@ from app.figures.block_bars import block_bars
 from app.figures.dose_line import dose_line
 from app.figures.latency_steps import WaitedLine, latency_steps
 from app.figures.outcome_bar import outcome_bar
-from app.links import RunPlace, SessionPlace, comparison_of
+from app.links import ReportPlace, RunPlace, SessionPlace, comparison_of
 from app.markdown_text import badge, plain
 from app.palette import palette_for
 from app.records import Board
@@ -162,3 +162,4 @@ def show_again(board: Board, cell: CellReading, baseline: CellReading | None) ->
         if baseline is not None and baseline.done and cell.done and baseline.arm != cell.arm:
             pair = comparison_of(IdKind.ARM, baseline.arm.id, cell.arm.id)
             link_to(pair, "Compare with the baseline", icon=":material/compare_arrows:")
+        link_to(ReportPlace(arm=cell.arm.id), "Report", icon=":material/description:")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.figures.timeline import session_timeline
-from app.links import SessionPlace, SessionsPlace, address_of, comparison_of
+from app.links import ReportPlace, SessionPlace, SessionsPlace, address_of, comparison_of
 from app.markdown_text import plain
 from app.metric_series import REQUEST_GAUGES, in_flight, request_series
 from app.palette import palette_for
@@ -47,6 +47,8 @@ def show_title(session: SessionFacts, place: SessionPlace, campaign_id: int) -> 
             st.title(format_id(IdKind.SESSION, session.id), width="content", anchor=False)
             st.markdown(outcome_badge(session.outcome), width="content")
             st.markdown(f":small[:gray[{_about(session)}]]", width="content")
+            report = ReportPlace(session=session.id)
+            link_to(report, ":small[Report]", icon=":material/description:")
         _show_pager(session, place, campaign_id)
 
 

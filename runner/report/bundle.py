@@ -192,7 +192,7 @@ class _Gathering:
             played = {turn.id: turn.turn_index for turn in turns(connection, session_id)}
             pieces = raw_of_turns(connection, list(played))
         for piece in pieces:
-            turn = played[piece.turn_id or 0]
+            turn = played[piece.turn_id or 0] + 1  # as the transcript counts
             cut = ".cut" if piece.is_capped else ""
             file = f"turn-{turn}-{piece.kind}-{piece.id}{cut}"
             yield Member(f"transcripts/{name}/{file}", self._raw([piece.id]))

@@ -103,14 +103,14 @@ _VERDICT_COLUMNS = _columns(
     "sentence"
 )
 _SESSION_COLUMNS = _columns(
-    "session run session_index# dialogue outcome reason detail flags decisive_turn# "
+    "session run session_index# dialogue outcome reason detail flags decisive_turn_index# "
     "rounds_planned# rounds_completed# started_at_us# ended_at_us# first_token_s~ prompt_tokens# "
     "completion_tokens# host_cached_tokens# judge_version"
 )
 _TURN_COLUMNS = _columns(
-    "session turn# round# request reading outcome reason detail flags http_status# transport_end "
-    "finish_reason started_at_us# first_byte_s~ first_token_s~ last_progress_s~ duration_s~ "
-    "prompt_tokens# completion_tokens# cached_tokens# host_cached_tokens#"
+    "session turn_index# round_index# request reading outcome reason detail flags http_status# "
+    "transport_end finish_reason started_at_us# first_byte_s~ first_token_s~ last_progress_s~ "
+    "duration_s~ prompt_tokens# completion_tokens# cached_tokens# host_cached_tokens#"
 )
 _WEDGE_COLUMNS = _columns("run service started_at_us# ended_at_us# victims#")
 

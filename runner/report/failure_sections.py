@@ -42,8 +42,7 @@ def failures_section(failures: Failures | None) -> tuple[Section, ...]:
 
 
 def _row(cluster: FailureCluster) -> tuple[Words, ...]:
-    # People count turns as the transcripts of a report do, from zero.
-    turns = {f"turn {turn}": number for turn, number in cluster.by_turn.items()}
+    turns = {f"turn {turn + 1}": number for turn, number in cluster.by_turn.items()}
     return (
         cluster.signature.text,
         f"{cluster.sessions:,}",

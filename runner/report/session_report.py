@@ -89,7 +89,7 @@ def _turn_bar(turn: TurnFacts, began_us: int, record: SessionRecord) -> TurnBar:
     first = None if turn.first_token_s is None else starts_s + turn.first_token_s
     decides = turn.turn_index == record.session.decisive_turn
     return TurnBar(
-        label=f"turn {turn.turn_index}",
+        label=f"turn {_number(turn)}",
         starts_s=max(0.0, starts_s),
         first_token_s=first,
         ends_s=max(0.0, starts_s) + turn.duration_s,
@@ -107,7 +107,7 @@ def _turn_table(record: SessionRecord) -> Table:
 def _turn_row(turn: TurnFacts, record: SessionRecord) -> tuple[Words, ...]:
     decides = " (decisive)" if turn.turn_index == record.session.decisive_turn else ""
     return (
-        f"{turn.turn_index}{decides}",
+        f"{_number(turn)}{decides}",
         _due(turn, record),
         turn.reading.replace("_", " "),
         "none came" if turn.first_token_s is None else f"{rounded(turn.first_token_s, 2)} s",
@@ -116,6 +116,11 @@ def _turn_row(turn: TurnFacts, record: SessionRecord) -> tuple[Words, ...]:
         _count(turn.completion_tokens),
         _count(turn.cached_tokens.get("total")),
     )
+
+
+def _number(turn: TurnFacts) -> int:
+    """As the pages count, from one."""
+    return turn.turn_index + 1
 
 
 def _due(turn: TurnFacts, record: SessionRecord) -> str:
@@ -128,7 +133,7 @@ def _transcript(record: SessionRecord) -> list[Block]:
     if record.hides_prompts:
         blocks.append(Paragraph("Prompts were taken out, and of the answers all but the markup."))
     for turn in record.turns:
-        blocks.append(Heading(f"Turn {turn.turn_index}"))
+        blocks.append(Heading(f"Turn {_number(turn)}"))
         said = turn.context.get("user")
         if said:
             blocks += [Paragraph("Asked:"), Verbatim(_prompt(str(said), record))]
