@@ -148,20 +148,21 @@ def look_for(case: Case, engine: Engine) -> tuple[Reduced | NothingToReduce, int
             own.append(engine.run(following.trial.change, len(own)))
             _say(f"  {own[-1]}: {following.why}")
         elif isinstance(following, RunSandwich):
-            turns[following.sandwich] = _turns(following, engine)
+            before = turns.get(following.sandwich, SandwichRuns())
+            turns[following.sandwich] = _turns(following, before, engine)
             _say(f"  in turns: {turns[following.sandwich]}")
         else:
             runs = sum(map(len, trials.values()))
             return following, runs + sum(2 * len(each.clean) for each in turns.values())
 
 
-def _turns(following: RunSandwich, engine: Engine) -> SandwichRuns:
-    """Dialogues that no trial has played."""
-    fresh = [100 + number for number in range(following.rounds)]
+def _turns(following: RunSandwich, before: SandwichRuns, engine: Engine) -> SandwichRuns:
+    """With those that are lacking; their dialogues are such as no trial has played."""
+    fresh = [100 + number for number in range(len(before.clean), following.rounds)]
     change = following.sandwich.change
     return SandwichRuns(
-        [engine.run(frozenset(), number) for number in fresh],
-        [engine.run(change, number) for number in fresh],
+        [*before.clean, *(engine.run(frozenset(), number) for number in fresh)],
+        [*before.reduced, *(engine.run(change, number) for number in fresh)],
     )
 
 
