@@ -70,7 +70,7 @@ def reduce(
         bool,
         typer.Option(
             "--lower-load/--keep-load",
-            help="Afterwards, look for a lower concurrency, fewer rounds and tools, a smaller context.",
+            help="Afterwards, look for a lower concurrency, fewer rounds and tools, less context.",
         ),
     ] = True,
     with_excluded: Annotated[
