@@ -30,7 +30,7 @@ class _Page(HTMLParser):
         self.texts.append(data)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(any_text)
 def test_no_text_of_others_becomes_an_element(text: str) -> None:
     page = _Page(to_html(whole_document(text or "nothing")))
