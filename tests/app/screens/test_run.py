@@ -134,7 +134,7 @@ def test_a_planned_run_can_be_opened(open_page: Open, store: Store) -> None:
     page = open_page("run", run="r-1")
 
     assert not page.exception
-    assert "No session of this run has ended yet." in words_of(page)
+    assert "No session has ended here yet." in words_of(page)
 
 
 def test_a_campaign_without_runs_says_so(open_page: Open, store: Store) -> None:
