@@ -14,7 +14,12 @@ from runner.errors import UsageError
 from runner.judge.markup_catalogue import CATALOGUE
 from runner.judge.special_token_families import SPECIAL_TOKEN_FAMILIES
 from runner.reproduction.readme_text import readme_text, seen_text
-from runner.reproduction.recorded_load import RecordedLoad, RecordedPlay, RecordedRequest
+from runner.reproduction.recorded_load import (
+    RecordedLoad,
+    RecordedPlay,
+    RecordedRequest,
+    number_of,
+)
 
 _SCRIPT = "replay.py"
 _DEFAULT_LIMIT_S = 200.0
@@ -90,7 +95,7 @@ def write_folder(content: Mapping[str, bytes], to: Path) -> None:
 
 def request_path(play: RecordedPlay, request: RecordedRequest) -> str:
     name = format_id(IdKind.SESSION, play.session.id)
-    return f"requests/{name}-{request.turn.turn_index}.json"
+    return f"requests/{name}-{number_of(request.turn)}.json"
 
 
 def _play_json(play: RecordedPlay) -> dict[str, Any]:
@@ -113,7 +118,7 @@ def _session_name(load: RecordedLoad) -> str:
 
 
 def _focus_path(load: RecordedLoad) -> str:
-    return f"requests/{_session_name(load)}-{load.focus_turn.turn_index}.json"
+    return f"requests/{_session_name(load)}-{number_of(load.focus_turn)}.json"
 
 
 def _request_id_field(load: RecordedLoad) -> str | None:

@@ -9,7 +9,7 @@ from runner.campaign.file_shape import level_text
 from runner.evidence.number_words import counted_text, of_text
 from runner.evidence.rates import Rate
 from runner.evidence.wording import interval_text, moment_text, percent_text
-from runner.reproduction.recorded_load import RecordedLoad, SeenRuns
+from runner.reproduction.recorded_load import RecordedLoad, SeenRuns, number_of
 
 _MAX_DETAIL = 400
 
@@ -59,7 +59,7 @@ def _rate_text(seen: SeenRuns) -> str:
 
 def _lines(load: RecordedLoad) -> Iterator[str]:
     session = format_id(IdKind.SESSION, load.focus.id)
-    yield f"# Reproduction of {session}, turn {load.focus_turn.turn_index}"
+    yield f"# Reproduction of {session}, turn {number_of(load.focus_turn)}"
     yield ""
     yield from _seen_lines(load)
     yield ""

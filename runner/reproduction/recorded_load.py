@@ -72,7 +72,7 @@ class RecordedLoad:
 
 
 def recorded_load(store: Store, reference: str) -> RecordedLoad:
-    """Of `s-340` or of its turn `s-340/2`; turns count from 0. Raises UsageError."""
+    """Of `s-340` or of its turn `s-340/2`; turns count from 1. Raises UsageError."""
     match = _TURN.fullmatch(reference.strip())
     session_id = parse_id(IdKind.SESSION, match["session"] if match else reference)
     if session_id is None:
@@ -83,7 +83,7 @@ def recorded_load(store: Store, reference: str) -> RecordedLoad:
         if focus is None:
             raise UsageError(f"the store {store.url} has no session {reference}")
         own_turns = turns(connection, focus.id)
-        focus_turn = _turn_in_question(focus, own_turns, int(match["turn"]) if match else None)
+        focus_turn = _turn_in_question(focus, own_turns, int(match["turn"]) - 1 if match else None)
         played = run(connection, focus.run_id)
         assert played is not None, "a session has a run"
         plays, cut = _plays(connection, focus)
@@ -105,6 +105,11 @@ def recorded_load(store: Store, reference: str) -> RecordedLoad:
         )
 
 
+def number_of(turn: TurnFacts) -> int:
+    """As turns are counted wherever they are shown: from 1."""
+    return turn.turn_index + 1
+
+
 def _turn_in_question(
     focus: SessionFacts, own: Sequence[TurnFacts], asked: int | None
 ) -> TurnFacts:
@@ -117,8 +122,8 @@ def _turn_in_question(
         return own[-1]
     found = [turn for turn in own if turn.turn_index == wanted]
     if not found:
-        last = own[-1].turn_index
-        raise UsageError(f"{name} has no turn {wanted}: its turns are 0 to {last}")
+        last = number_of(own[-1])
+        raise UsageError(f"{name} has no turn {wanted + 1}: its turns are 1 to {last}")
     return found[0]
 
 
@@ -153,7 +158,7 @@ def _requests(
         raw = bodies.get(turn.id)
         body = None if raw is None or raw.is_capped else raw_bytes(connection, raw.id)
         if body is None:
-            cut.append(f"{format_id(IdKind.SESSION, played.id)}/{turn.turn_index}")
+            cut.append(f"{format_id(IdKind.SESSION, played.id)}/{number_of(turn)}")
         else:
             yield RecordedRequest(turn, body, pause_s)
 

@@ -104,7 +104,7 @@ def test_the_bodies_are_the_recorded_bytes_and_all_that_overlapped_is_there(
     with open_store_read_only(store_url(configs)) as store:
         own = next(x for x in recorded_sessions(store, 1) if x.session.id == load.focus.id)
     for recorded in own.turns:
-        path = f"requests/s-{load.focus.id}-{recorded.turn.turn_index}.json"
+        path = f"requests/s-{load.focus.id}-{recorded.turn.turn_index + 1}.json"
         assert files[path] == recorded.request
     described = json.loads(files["load.json"])
     assert {path for path in files if path.startswith("requests/")} == {
@@ -127,7 +127,7 @@ def test_the_script_is_the_file_of_the_package_and_names_no_key(load: RecordedLo
 def test_the_readme_says_what_was_seen_and_what_to_expect(load: RecordedLoad) -> None:
     text = folder_files(load)["README.md"].decode()
 
-    assert f"# Reproduction of s-{load.focus.id}, turn {load.focus_turn.turn_index}" in text
+    assert f"# Reproduction of s-{load.focus.id}, turn {load.focus_turn.turn_index + 1}" in text
     assert "this turn was `leak`" in text
     assert "| index_keys | bf16 |" in text
     assert f"{load.seen_in_run.corrupt} of 8 sessions corrupt" in text
@@ -149,7 +149,8 @@ def test_no_folder_is_overwritten_and_a_failed_one_leaves_nothing(tmp_path: Path
     [
         ("r-1", "is no session"),
         ("s-999", "has no session s-999"),
-        ("s-1/77", "has no turn 77"),
+        ("s-1/77", "has no turn 77: its turns are 1 to "),
+        ("s-1/0", "has no turn 0"),
         ("", "is no session"),
     ],
 )
