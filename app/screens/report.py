@@ -32,7 +32,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     pick_form(place)
     pick_redaction(place)
 st.caption(
-    "Byte for byte what this command writes; `--format bundle -o FILE.zip` adds tables, "
+    "Byte for byte what this command writes; with --format bundle -o FILE.zip it adds tables, "
     "transcripts, logs and black boxes."
 )
 show_report(board, place)
