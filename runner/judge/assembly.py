@@ -3,6 +3,7 @@
 Knows the OpenAI chat completion format and its many departures; it does not judge.
 """
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -23,6 +24,8 @@ from runner.judge.json_values import NOT_JSON, JsonObject, parse_json
 from runner.judge.plain_chunk import PlainDelta
 
 _END_OF_STREAM: Final = "[DONE]"
+# transformers serve puts its parser's words in unescaped, and the line ends in the middle of them.
+_BROKEN_ERROR: Final = re.compile(r'\{\s*"error"\s*:')
 
 
 def carries_progress(chunk: JsonObject) -> bool:
@@ -72,6 +75,8 @@ class MessageAssembler:
             self._ends_inside_event = True
         else:
             self._note(Flag.UNREADABLE_CHUNK)
+            if _BROKEN_ERROR.match(data):
+                self._error = self._error or InBandError(message=data[:2000])
         return False
 
     def add_plain(self, delta: PlainDelta) -> None:

@@ -176,6 +176,14 @@ def test_an_event_named_error_is_one_even_as_plain_text() -> None:
     assert error.message == "queue is full"
 
 
+def test_an_error_whose_own_words_break_its_json_is_still_one() -> None:
+    message = assemble(b'data: {"error": "could not parse\nContent: \'x\'"}\n\n')
+
+    assert message.in_band_error is not None
+    assert message.in_band_error.message == '{"error": "could not parse'
+    assert Flag.UNREADABLE_CHUNK in message.faults
+
+
 def test_what_is_no_json_is_a_fault_and_the_rest_is_read() -> None:
     message = assemble(stream(delta({"content": "a"}), "Internal Server Error", "[1, 2]", '"x"'))
 
