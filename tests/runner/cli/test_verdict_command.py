@@ -110,7 +110,9 @@ def test_what_was_written_after_the_first_run_is_exploratory_everywhere(
     assert "Written down after the first run had begun: exploratory." in verdict.stdout
     (said,) = as_json["verdicts"]
     assert said["registered"] is False and said["sentence"].startswith("Exploratory: ")
-    assert "exploratory" in next(line for line in report.splitlines() if line.startswith("| pool"))
+    assert "exploratory" in next(
+        line for line in report.splitlines() if line.startswith("| [pool]")
+    )
 
 
 def test_a_campaign_without_a_hypothesis_claims_nothing(tmp_path: Path) -> None:
