@@ -4,6 +4,11 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is the machine's doing.
+settings.register_profile("decisive", deadline=None)
+settings.load_profile("decisive")
 
 
 @pytest.fixture(scope="session", autouse=True)

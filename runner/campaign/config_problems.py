@@ -36,7 +36,7 @@ class Problem:
         similar = get_close_matches(self.found or "", self.allowed, n=1)
         if similar:
             parts.append(f"did you mean {similar[0]}?")
-        return "; ".join(parts)
+        return _on_one_line("; ".join(parts))
 
 
 def raise_problems(path: str, problems: Iterable[Problem]) -> None:
@@ -63,6 +63,11 @@ def shown(value: object) -> str:
     text = str(value)
     text = text if text.isprintable() and text.strip() else repr(text)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _on_one_line(text: str) -> str:
+    """A key of a file may hold line breaks, and worse."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def _listed(words: Sequence[str]) -> str:

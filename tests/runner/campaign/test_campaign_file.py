@@ -359,6 +359,12 @@ def test_all_problems_of_a_file_are_reported_at_once_in_its_order() -> None:
     ]
 
 
+def test_a_key_with_a_line_break_is_told_on_one_line() -> None:
+    (line,) = error_of(CAMPAIGN + '"key\\nof two lines": 1\n').splitlines()
+
+    assert "unknown key; found key\\nof two lines" in line
+
+
 def test_a_flood_of_problems_is_cut_short() -> None:
     text = CAMPAIGN + "".join(f"key{i}: 1\n" for i in range(30))
 
