@@ -83,18 +83,20 @@ def _sum_of(loop: ClosedLoop, name: str) -> float:
 
 
 def merged_cells(recordings: Sequence[dict[str, Any]]) -> list[Cell]:
-    """Cells of several recordings of one size; of a cell played twice, the later one."""
+    """Cells of several recordings of one size, by seed; of a cell played twice, the later one."""
     cells: dict[tuple[str, str, int], Cell] = {}
     for recorded in recordings:
         for cell in recorded["cells"]:
             cells[cell["fault"], cell["control"], cell["seed"]] = cell
-    return [*cells.values()]
+    return sorted(cells.values(), key=lambda cell: cell["seed"])
 
 
 def markdown(cells: Sequence[Cell]) -> str:
     """A row per fault, a column per control: corrupt of all, per seed; and what the audit saw."""
-    controls = list(dict.fromkeys(cell["control"] for cell in cells))
-    faults = list(dict.fromkeys(cell["fault"] for cell in cells))
+    controls = _in_order([cell["control"] for cell in cells], [each.name for each in CONTROLS])
+    faults = _in_order(
+        [cell["fault"] for cell in cells], [each.name for each in (*DEVICE_FAULTS, *FAULTS)]
+    )
     head = ["fault", *controls, "first differ at", "races lost", "broken markup"]
     rows = [head, ["---"] * len(head)]
     for fault in faults:
@@ -105,6 +107,12 @@ def markdown(cells: Sequence[Cell]) -> str:
         )
         rows.append([fault, *per_control, _places(plain), _races(plain), _markup_share(plain)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _in_order(names: Sequence[str], order: Sequence[str]) -> list[str]:
+    """Each name once: those of the catalogue as it has them, any other after them."""
+    found = list(dict.fromkeys(names))
+    return sorted(found, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def _counts(cells: Sequence[Cell]) -> str:

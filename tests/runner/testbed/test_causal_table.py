@@ -14,6 +14,8 @@ import torch
 
 from runner.testbed.causal_arms import CONTROLS, FAULTS, SIZES, launch_options
 from runner.testbed.causal_table import main, markdown, merged_cells
+from runner.testbed.model import WEIGHTS_FOLDER, WEIGHTS_NAME
+from runner.testbed.provenance import sha256_of
 
 MEASURED = Path(__file__).parents[3] / "runner" / "testbed" / "measured"
 README = (MEASURED.parent / "README.md").read_text(encoding="utf-8")
@@ -42,7 +44,7 @@ def test_a_row_has_the_counts_of_every_seed_and_what_the_audit_saw() -> None:
 
 
 def test_of_a_cell_that_was_played_twice_the_later_one_counts() -> None:
-    merged = merged_cells([{"cells": [cell(0, 7), cell(1, 9)]}, {"cells": [cell(0, 8)]}])
+    merged = merged_cells([{"cells": [cell(1, 9), cell(0, 7)]}, {"cells": [cell(0, 8)]}])
 
     assert [each["corrupt"] for each in merged] == [8, 9]
 
@@ -58,27 +60,39 @@ def test_every_arm_differs_from_the_intact_one_by_its_fault(size: str, device: s
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        ["causal-h200-c80", "causal-h200-c80-unslowed"],
-        ["causal-h200-c500"],
-        ["causal-cpu-small"],
-    ],
+    "pattern",
+    ["causal-h200-c80.json", "causal-h200-c500/*.json", "causal-cpu-small.json"],
     ids=["GPU, C = 80", "GPU, C = 500", "CPU"],
 )
 def test_the_page_shows_the_tables_that_the_recordings_make(
-    names: list[str], capsys: pytest.CaptureFixture[str]
+    pattern: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--table", *(str(MEASURED / f"{name}.json") for name in names)]) == 0
+    assert main(["--table", *(str(path) for path in sorted(MEASURED.glob(pattern)))]) == 0
 
     assert capsys.readouterr().out in README
 
 
-def test_every_recording_says_how_it_was_made() -> None:
-    for path in MEASURED.glob("causal-*.json"):
+def test_rows_and_columns_stand_in_the_order_of_the_arms_whatever_was_played_first() -> None:
+    played = [
+        cell(0, 1, fault="F1 and F2", control="k = all"),
+        cell(0, 2, fault="none", control="as it is"),
+    ]
+
+    head, _, first, second = markdown(played).splitlines()
+
+    assert head.startswith("| fault | as it is | k = all |")
+    assert (first[:8], second[:13]) == ("| none |", "| F1 and F2 |")
+
+
+def test_every_recording_says_how_it_was_made_and_with_the_weights_that_are_shipped() -> None:
+    shipped = sha256_of(WEIGHTS_FOLDER / WEIGHTS_NAME)
+    paths = [*MEASURED.glob("causal-*.json"), *MEASURED.glob("causal-*/*.json")]
+    assert len(paths) == 11
+    for path in paths:
         recorded = json.loads(path.read_text(encoding="utf-8"))
         assert recorded["device"] and recorded["torch"] and recorded["command"], path.name
         assert len(recorded["commit"].rstrip("+")) == 40
+        assert recorded["weights_sha256"] == shipped, path.name
 
 
 ONLY_TORCH = """
