@@ -15,6 +15,7 @@ WRITE_FILE = ToolSpec("write_file", {"path": "string", "content": "string"}, ("p
 LIST_FILES = ToolSpec("list_files", {}, ())
 
 ASKED_FOR_WEATHER = "What is the weather in Oslo tomorrow? Use the tool."
+HERMES_CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
 
 
 def delta(fields: Mapping[str, Any] | None, finish: Json = None, **rest: Any) -> dict[str, Any]:
