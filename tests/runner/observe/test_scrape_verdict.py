@@ -3,17 +3,10 @@
 import pytest
 
 from runner.campaign.stack_shape import MetricRole
-from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.exposition import read_exposition
 from runner.observe.metric_dialects import KNOWN_DIALECTS, dialect_of
 from runner.observe.scrape_verdict import Interval, ServerVerdict, judge_page
-
-
-def page(text: str, *, model: str | None = None) -> PageReading:
-    samples = read_exposition(text.encode())
-    dialect = dialect_of(samples)
-    assert dialect is not None
-    return read_page(samples, dialect, model=model)
+from tests.runner.observe.metric_pages import page, sglang, vllm_engine
 
 
 def judged(
@@ -21,18 +14,6 @@ def judged(
 ) -> ServerVerdict:
     interval = Interval(before=page(before), elapsed_s=elapsed_s, in_flight=in_flight)
     return judge_page(page(now), interval)
-
-
-def sglang(running: float, tokens: float, **more: float) -> str:
-    lines = {"num_running_reqs": running, "generation_tokens_total": tokens, **more}
-    return "".join(f'sglang:{name}{{tp_rank="0"}} {value}\n' for name, value in lines.items())
-
-
-def vllm_engine(engine: int, running: int, tokens: int) -> str:
-    return (
-        f'vllm:num_requests_running{{engine="{engine}"}} {running}\n'
-        f'vllm:generation_tokens_total{{engine="{engine}"}} {tokens}\n'
-    )
 
 
 def test_running_requests_without_a_token_are_a_wedge_whatever_the_throughput_gauge_says() -> None:

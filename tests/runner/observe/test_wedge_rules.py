@@ -1,68 +1,12 @@
-"""Spans in which nothing moves, told from pauses, idle servers and gauges that stay behind."""
-
-from collections.abc import Iterable
+"""Servers in which nothing moves, told from pauses, idle servers and gauges that stay behind."""
 
 import pytest
 
-from runner.observe.engine_readings import PageReading
-from runner.observe.wedge_rules import WedgeTracker
 from runner.observe.wedge_spans import (
-    Look,
-    OpenRequest,
-    PageTimes,
-    Silence,
-    Suspicion,
-    WedgePatience,
     WedgeRule,
-    WedgeSpan,
 )
-from tests.runner.observe.test_scrape_verdict import page, sglang, vllm_engine
-
-PATIENCE = WedgePatience(quiet_s=20, canary_s=20)
-
-
-class Scene:
-    """A tracker and a clock; every step is two seconds, as in a run."""
-
-    def __init__(self) -> None:
-        self.tracker = WedgeTracker(PATIENCE)
-        self.at_s = 1000.0
-        self.page_took_s = 0.0
-        self.progress_s: float | None = self.at_s
-        self.sent: dict[str, float] = {}
-        self.suspicion: Suspicion | None = None
-
-    def send(self, *names: str) -> None:
-        self.sent.update(dict.fromkeys(names, self.at_s))
-
-    def look(self, *texts: str | None) -> Suspicion | None:
-        pages: dict[str, PageReading | None] = {
-            f"s{number}": None if text is None else page(text) for number, text in enumerate(texts)
-        }
-        open_requests = tuple(
-            OpenRequest(name, self.at_s - sent_s, self.at_s - sent_s)
-            for name, sent_s in self.sent.items()
-        )
-        look = Look(
-            at_s=self.at_s,
-            pages=pages,
-            times=dict.fromkeys(pages, PageTimes(self.at_s - self.page_took_s, self.at_s)),
-            open_requests=open_requests,
-            progress_s=self.progress_s,
-        )
-        self.suspicion = self.tracker.look(look) or self.suspicion
-        return self.suspicion
-
-    def for_seconds(self, seconds: int, *texts: str | None) -> Suspicion | None:
-        for _ in range(seconds // 2):
-            self.at_s += 2
-            self.look(*texts)
-        return self.suspicion
-
-    def confirmed(self) -> WedgeSpan:
-        span = self.tracker.canary_unanswered("no answer")
-        assert span is not None
-        return span
+from tests.runner.observe.metric_pages import sglang, vllm_engine
+from tests.runner.observe.wedge_scene import Scene, worker
 
 
 def test_a_server_that_holds_requests_and_makes_no_token_is_suspected_and_confirmed() -> None:
@@ -251,73 +195,6 @@ def test_admission_that_stands_still_is_found_while_one_request_survives() -> No
     assert scene.suspicion is not None and scene.suspicion.rule is WedgeRule.ADMISSION
 
 
-def _wedged() -> Scene:
-    scene = Scene()
-    scene.send("a")
-    scene.look(sglang(1, 100))
-    scene.for_seconds(44, sglang(1, 100))
-    scene.confirmed()
-    return scene
-
-
-def test_a_span_ends_when_tokens_are_made_again() -> None:
-    scene = _wedged()
-    scene.for_seconds(10, sglang(1, 100))
-    scene.for_seconds(4, sglang(1, 150))
-
-    (span,) = scene.tracker.spans
-    assert (span.started_s, span.ended_s) == (1000.0, 1056.0)
-    assert span.victims["a"] == pytest.approx(56, abs=2.1)
-
-
-def test_a_span_ends_with_a_restart() -> None:
-    scene = _wedged()
-    scene.for_seconds(2, sglang(0, 3))
-
-    (span,) = scene.tracker.spans
-    assert span.end == "the server was restarted"
-
-
-def test_a_span_that_never_ends_says_so() -> None:
-    scene = _wedged()
-    scene.for_seconds(100, sglang(1, 100))
-    scene.tracker.finish()
-
-    (span,) = scene.tracker.spans
-    assert span.ended_s is None and span.end is not None
-    assert span.seconds(scene.at_s) == 144.0
-
-
-def test_one_episode_is_one_span_however_long_it_lasts() -> None:
-    scene = _wedged()
-    scene.for_seconds(300, sglang(1, 100))
-
-    assert scene.tracker.canary_unanswered("again") is None
-    assert len(scene.tracker.spans) == 1
-
-
-def test_a_second_episode_is_a_second_span() -> None:
-    scene = _wedged()
-    scene.sent.clear()
-    scene.for_seconds(10, sglang(1, 500))
-    scene.send("b")
-    scene.for_seconds(30, sglang(1, 500))
-    scene.confirmed()
-
-    assert [set(span.victims) for span in scene.tracker.spans] == [{"a"}, {"b"}]
-
-
-def test_patience_is_over_before_sessions_give_up_and_never_above_a_minute() -> None:
-    def pauses(deadlines: Iterable[float]) -> list[float]:
-        return [
-            WedgePatience.of(shortest_deadline_s=deadline_s).longest_pause_s
-            for deadline_s in deadlines
-        ]
-
-    assert pauses([6, 60, 600]) == pytest.approx([4.2, 42, 60])
-    assert WedgePatience.of(shortest_deadline_s=60, chosen_s=30).quiet_s == 15
-
-
 def test_prefills_that_go_on_do_not_hide_a_transfer_queue_that_nobody_leaves() -> None:
     def text(prefilled: int) -> str:
         return sglang(0, 0, num_decode_transfer_queue_reqs=5) + (
@@ -351,27 +228,15 @@ def test_a_long_prefill_moves_an_engine_that_has_nothing_in_transfer() -> None:
     assert scene.suspicion is None
 
 
-def test_an_engine_is_named_only_where_its_service_has_several() -> None:
-    scene = Scene()
-    scene.look(sglang(2, 100))
-    scene.for_seconds(30, sglang(2, 100))
-
-    assert scene.confirmed().where == ("s0",)
-
-
-def _worker(start: float, tokens: int) -> str:
-    return sglang(2, tokens) + f"process_start_time_seconds {start}\n"
-
-
 def test_workers_that_answer_in_turn_are_no_restart_and_their_stillness_is_seen() -> None:
     scene = Scene()
     scene.send("a")
-    scene.look(_worker(10, 900))
-    scene.look(_worker(20, 100))
+    scene.look(worker(10, 900))
+    scene.look(worker(20, 100))
 
     for _ in range(8):
-        scene.for_seconds(2, _worker(10, 900))
-        scene.for_seconds(2, _worker(20, 100))
+        scene.for_seconds(2, worker(10, 900))
+        scene.for_seconds(2, worker(20, 100))
 
     assert scene.suspicion is not None
 
@@ -381,92 +246,7 @@ def test_workers_that_answer_in_turn_and_work_are_not_suspected() -> None:
     scene.send("a")
 
     for step in range(20):
-        scene.for_seconds(2, _worker(10, 900 + step))
-        scene.for_seconds(2, _worker(20, 100 + step))
+        scene.for_seconds(2, worker(10, 900 + step))
+        scene.for_seconds(2, worker(20, 100 + step))
 
     assert scene.suspicion is None
-
-
-def test_a_server_that_was_restarted_ends_the_span_of_the_old_one() -> None:
-    scene = Scene()
-    scene.send("a")
-    scene.look(_worker(10, 900))
-    scene.for_seconds(30, _worker(10, 900))
-    span = scene.confirmed()
-
-    scene.for_seconds(2, _worker(50, 3))
-
-    assert span.end == "the server was restarted"
-
-
-def test_a_victim_that_no_look_has_met_is_named_by_its_silence() -> None:
-    scene = Scene()
-    scene.send("a")
-    scene.look(sglang(2, 100))
-    scene.for_seconds(30, sglang(2, 100))
-    span = scene.confirmed()
-
-    scene.tracker.finish(
-        [
-            Silence("waited through it", 1004.0, 1026.0),
-            Silence("paused for less", 1010.0, 1025.0),
-            Silence("paused before it", 950.0, 1015.0),
-        ]
-    )
-
-    assert span.victims == {"a": 30.0, "waited through it": 22.0}
-
-
-def test_a_span_begins_with_our_last_token_where_that_fits_what_the_pages_show() -> None:
-    scene = Scene()
-    scene.send("a")
-    scene.look(sglang(2, 100))
-    scene.at_s += 2
-    scene.progress_s = scene.at_s - 1.5
-    scene.look(sglang(2, 130))
-    scene.for_seconds(40, sglang(2, 130))
-
-    assert scene.confirmed().started_s == 1000.5
-
-
-def test_a_page_that_was_long_under_way_moves_no_span_behind_our_last_token() -> None:
-    scene = Scene()
-    scene.page_took_s = 1.5
-    scene.send("a")
-    scene.look(sglang(2, 90))
-    scene.at_s += 2
-    scene.look(sglang(2, 100))
-    scene.progress_s = scene.at_s - 1.0  # while the page was under way: it may not show this token
-    scene.at_s += 2
-    scene.look(sglang(2, 130))
-    scene.for_seconds(40, sglang(2, 130))
-
-    assert scene.confirmed().started_s == 1001.0
-
-
-def test_a_token_after_the_last_page_that_came_is_where_the_span_begins() -> None:
-    scene = Scene()
-    scene.send("a")
-    scene.look(sglang(2, 100))
-    scene.at_s += 2
-    scene.look(sglang(2, 130))
-    scene.progress_s = scene.at_s + 1.2
-    scene.for_seconds(40, None)
-
-    assert scene.confirmed().started_s == 1003.2
-
-
-def test_a_page_that_came_before_the_look_dates_what_it_shows() -> None:
-    tracker = WedgeTracker(PATIENCE)
-    for at_s, tokens in ((1000.0, 100), (1005.0, 130), (1030.0, 130)):
-        look = Look(
-            at_s=at_s,
-            pages={"s0": page(sglang(2, tokens))},
-            times={"s0": PageTimes(at_s - 3, at_s - 3)},
-            open_requests=(OpenRequest("a", at_s - 990, at_s - 990),),
-        )
-        tracker.look(look)
-
-    span = tracker.canary_unanswered("no answer")
-
-    assert span is not None and span.started_s == 1002.0

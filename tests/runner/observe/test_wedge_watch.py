@@ -11,7 +11,7 @@ from runner.observe.black_box import BoxedService, BoxItem
 from runner.observe.engine_readings import PageReading
 from runner.observe.wedge_spans import OpenRequest, Silence, WedgePatience, WedgeSpan
 from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
-from tests.runner.observe.test_scrape_verdict import page, sglang
+from tests.runner.observe.metric_pages import page, sglang
 from tests.runner.sessions.fast_forward import run_in_no_time
 
 PATIENCE = WedgePatience(quiet_s=4, canary_s=4)
