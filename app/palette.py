@@ -10,7 +10,7 @@ from db.vocabulary import Headline, Outcome, OutcomeClass, RunState
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """`rate_steps`: none seen, then corrupt below 4, 9, 15, 22 %, and from there on."""
+    """`rate_steps`: none seen, then corrupt below 5, 15, 30, 50 %, and from there on."""
 
     clean: str
     corrupt: str
@@ -74,8 +74,8 @@ DARK = Palette(
     silent_steps=("#16232e", "#2f2639", "#41324f", "#574369", "#6d5583", "#84699d"),
 )
 
-RATE_LIMITS = (0.04, 0.09, 0.15, 0.22)
-RATE_LABELS = ("0", "<4", "<9", "<15", "<22", "≥22")
+RATE_LIMITS = (0.05, 0.15, 0.30, 0.50)
+RATE_LABELS = ("0", "<5", "<15", "<30", "<50", "≥50")
 
 
 def palette_for(theme: str | None) -> Palette:

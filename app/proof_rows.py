@@ -50,13 +50,20 @@ def flood_sentence(exposure: Mapping[str, Any]) -> str | None:
 
 
 def health_rows(health: Mapping[str, Any]) -> dict[str, str]:
-    """Figure -> value with its unit; a key ending in `_s` is in seconds."""
+    """Figure -> value with its unit: a key ending in `_s` is in seconds, a share a part of one."""
     rows = {}
     for key, value in health.items():
-        unit = " s" if key.endswith("_s") else ""
         name = key.removesuffix("_s").replace("_", " ")
-        rows[plain(name)] = plain(value_text(value)) + unit
+        rows[plain(name)] = plain(_health_text(key, value))
     return rows
+
+
+def _health_text(key: str, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value_text(value)
+    if key.endswith("_s"):
+        return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
+    return f"{value * 100:.3g} %" if "share" in key.split("_") else value_text(value)
 
 
 def command_text(command: object) -> str:

@@ -10,7 +10,9 @@ import plotly.graph_objects as go
 
 from app.palette import Palette
 
-_LANE_PX = 27
+_LANE_PX = 44
+_BAR_HEIGHT = 0.42
+_LABEL_ABOVE_PX = 19
 _MOST_WORDS = 80
 _SECOND_US = 1_000_000
 
@@ -66,7 +68,7 @@ def _bars(
         x=[max(1.0, (bar.ended_us - _begun_us(bar)) / 1000) for bar in bars],
         base=[_at(_begun_us(bar)) for bar in bars],
         y=[bar.lane for bar in bars],
-        width=0.58,
+        width=_BAR_HEIGHT,
         orientation="h",
         marker=marker,
         customdata=[bar.run_id for bar in bars],
@@ -110,11 +112,10 @@ def _lane_label(number: int, name: str, palette: Palette) -> dict[str, Any]:
         "x": 0,
         "xref": "paper",
         "y": number,
-        "yshift": 0,
+        "yshift": _LABEL_ABOVE_PX,
         "text": escape(name),
         "showarrow": False,
-        "xanchor": "right",
-        "xshift": -8,
+        "xanchor": "left",
         "font": {"size": 11, "color": palette.muted},
     }
 
@@ -125,8 +126,8 @@ def _at(at_us: int) -> str:
 
 def _layout(lanes: int, palette: Palette) -> dict[str, Any]:
     return {
-        "height": _LANE_PX * lanes + 44,
-        "margin": {"l": 168, "r": 44, "t": 4, "b": 34},
+        "height": _LANE_PX * lanes + 42,
+        "margin": {"l": 4, "r": 44, "t": 8, "b": 34},
         "barmode": "overlay",
         "showlegend": False,
         "dragmode": False,
@@ -143,7 +144,7 @@ def _layout(lanes: int, palette: Palette) -> dict[str, Any]:
         },
         "yaxis": {
             "visible": False,
-            "range": [lanes - 0.5, -0.5],
+            "range": [lanes - 0.5, -0.6],
             "fixedrange": True,
         },
     }

@@ -74,6 +74,7 @@ corrupt = reads_cache.sessions_of_runs(
 left, right = st.columns([5, 3], gap="small")
 with left:
     show_forest(cells)
+    show_clock(board, cells)
 with right:
     show_next_looks(
         next_looks(
@@ -85,7 +86,6 @@ with right:
         )
     )
     show_verdict_list(board)
-show_clock(board, cells)
 show_notes(board.campaign.id)
 show_provenance(board)
 redraw_on_change(

@@ -256,7 +256,9 @@ def _show_flips(changed: pd.DataFrame) -> None:
         }
     )
     link = st.column_config.LinkColumn(display_text=r"session=(s-\d+)", help="Opens in a new tab")
-    both = st.column_config.LinkColumn(display_text="where they part", help="Opens in a new tab")
+    both = st.column_config.LinkColumn(
+        display_text="compare", help="Where the two part; opens in a new tab"
+    )
     st.dataframe(
         rows,
         hide_index=True,

@@ -58,7 +58,7 @@ def status_chips(board: Board, progress: Progress) -> str:
 
 
 def show_forest(cells: Sequence[CellReading]) -> None:
-    with st.container(border=True, gap="xsmall", height="stretch"):
+    with st.container(border=True, gap="xsmall"):
         st.markdown("##### Corrupt sessions by arm")
         st.plotly_chart(
             rate_forest(forest_rows(cells), palette_for(st.context.theme.type)),
@@ -74,7 +74,7 @@ def show_forest(cells: Sequence[CellReading]) -> None:
 
 
 def show_next_looks(looks: Sequence[NextLook]) -> None:
-    with st.container(border=True, gap="small", height="stretch"):
+    with st.container(border=True, gap="small"):
         st.markdown("##### What to look at next")
         if not looks:
             st.caption("Nothing stands out: no corrupt session, no wedge, no run to be run again.")

@@ -37,10 +37,11 @@ def show_verdict_line(facts: VerdictFacts) -> None:
             vertical_alignment="center",
             gap="xsmall",
         ):
-            link_to(place, f"**{plain(facts.slug)}** {plain(facts.claim)}")
+            link_to(place, f"**{plain(facts.slug)}**")
             if verdict is not None:
                 label = EXPLORATORY + " " if verdict.is_exploratory else ""
                 st.markdown(label + headline_badge(verdict.headline), width="content")
+        st.markdown(plain(facts.claim))
         if verdict is None:
             st.caption(f"Predicted: {plain(facts.predict)}. Not judged yet.")
             return

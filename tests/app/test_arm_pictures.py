@@ -38,7 +38,7 @@ def test_runs_that_do_not_count_are_bars_without_a_colour() -> None:
     bars = gantt_bars(read_cells([arm_facts(1)], runs, CORRUPT), CORRUPT, LIGHT, now_us=99)
 
     assert [(bar.run_id, bar.colour, bar.words) for bar in bars] == [
-        (1, LIGHT.rate_steps[5], "30"),
+        (1, LIGHT.rate_steps[4], "30"),
         (2, None, "failed"),
     ]
 

@@ -52,7 +52,7 @@ def test_enough_evidence_is_painted_plain() -> None:
 
     assert cell.fill is Fill.RATE
     assert (cell.headline, cell.detail) == ("12/80", "15.0\u2009% [8.8–24.4]")
-    assert cell.low_step == 4
+    assert cell.low_step == 3
 
 
 def test_none_seen_in_too_few_is_hatched_grey_and_never_zero_percent() -> None:
@@ -88,7 +88,7 @@ def test_the_silent_metric_shows_the_silent_share() -> None:
     cell = cells({Outcome.DONE: 60, Outcome.ERROR: 20}, Metric.SILENT)
 
     assert (cell.headline, cell.detail) == ("20/80", "25.0\u2009% silent")
-    assert cell.low_step == 5
+    assert cell.low_step == 3
 
 
 def test_the_wedge_metric_shows_requests_and_lines() -> None:

@@ -9,7 +9,7 @@ from app.palette import DARK, LIGHT, Palette, palette_for, rate_step
 
 @pytest.mark.parametrize(
     ("rate", "step"),
-    [(0, 0), (0.001, 1), (0.0399, 1), (0.04, 2), (0.0625, 2), (0.15, 4), (0.22, 5), (1, 5)],
+    [(0, 0), (0.001, 1), (0.0499, 1), (0.05, 2), (0.15, 3), (0.26, 3), (0.3, 4), (0.5, 5), (1, 5)],
 )
 def test_rates_fall_into_six_steps(rate: float, step: int) -> None:
     assert rate_step(rate) == step

@@ -58,8 +58,11 @@ def test_a_flood_before_the_run_is_told_with_its_size() -> None:
 
 
 def test_figures_of_the_client_carry_their_unit() -> None:
-    assert health_rows({"lag_p99_s": 0.4548640209, "saturated": False, "samples": 107}) == {
-        "lag p99": "0\\.455 s",
+    assert health_rows(
+        {"lag_p99_s": 0.4548640209, "cpu_share_busiest": 0.377, "saturated": False, "samples": 107}
+    ) == {
+        "lag p99": "455 ms",
+        "cpu share busiest": "37\\.7 %",
         "saturated": "no",
         "samples": "107",
     }

@@ -72,6 +72,15 @@ def test_each_bar_on_the_clock_knows_its_run() -> None:
     assert len(waits.x) == 6
 
 
+def test_the_name_of_a_lane_stands_above_its_bars_from_the_left_edge_on() -> None:
+    name = "bf16 · on · dtype-aware · kv_only · C=80"
+
+    label, *_ = run_gantt([gantt_bar(7, colour="#000000")], [name], LIGHT).layout.annotations
+
+    assert (label.text, label.x, label.xref, label.xanchor) == (name, 0, "paper", "left")
+    assert label.yshift > 0
+
+
 def test_a_thousand_runs_are_few_traces_and_no_words() -> None:
     bars = [gantt_bar(number, colour="#000000") for number in range(1000)]
 

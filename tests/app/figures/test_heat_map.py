@@ -121,11 +121,11 @@ def test_the_legend_shows_six_steps_and_both_hatches() -> None:
     assert len(patterned) == 2
     assert [annotation.text for annotation in figure.layout.annotations][:6] == [
         "0",
-        "<4",
-        "<9",
+        "<5",
         "<15",
-        "<22",
-        "≥22",
+        "<30",
+        "<50",
+        "≥50",
     ]
 
 
