@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.errors import UnreadableStoreError
+from app.kept_answers import forget_answers
 from app.markdown_text import plain
 from app.settings import read_settings
 from app.wording import ago_text
@@ -41,7 +42,7 @@ def queue_campaign(
             )
     except StoreError as error:
         raise UnreadableStoreError(str(error)) from error
-    reads_cache.forget_answers()
+    forget_answers()
     return request.id or 0
 
 
@@ -52,7 +53,7 @@ def write_note(campaign_id: int, text: str, author: str) -> None:
             add_note(store, campaign_id, text, author=author or None)
     except StoreError as error:
         raise UnreadableStoreError(str(error)) from error
-    reads_cache.forget_answers()
+    forget_answers()
 
 
 def stop_button(request: LaunchRequestFacts, *, key: str) -> None:
@@ -69,7 +70,7 @@ def stop_button(request: LaunchRequestFacts, *, key: str) -> None:
         except StoreError as error:
             st.error(plain(str(error)), title="The stop could not be recorded")
             return
-        reads_cache.forget_answers()
+        forget_answers()
         st.rerun()
 
 

@@ -6,9 +6,9 @@ import traceback
 import streamlit as st
 
 from app.errors import AppError, NoConfigsError, NoStoreError, UnknownIdError, UnreadableStoreError
+from app.kept_answers import reading
 from app.links import CampaignsPlace
 from app.markdown_text import plain
-from app.reads_cache import reading
 from app.settings import read_settings
 from app.widgets.navigation import link_to
 from app.widgets.polling import redraw_on_change

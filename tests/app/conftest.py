@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import reads_cache
+from app.kept_answers import forget_answers
 from app.launch import MAIN_SCRIPT
 from app.settings import CONFIGS_VARIABLE, STORE_VARIABLE
 from db.store import Store
@@ -36,7 +36,7 @@ def open_page(store_path: Path) -> Iterator[Open]:
     """Opens a page cold, as a pasted link does: its path and its parameters."""
 
     def open_cold(path: str = "", /, **parameters: str) -> AppTest:
-        reads_cache.forget_answers()
+        forget_answers()
         page = AppTest.from_file(str(MAIN_SCRIPT), default_timeout=30)
         for name, value in parameters.items():
             page.query_params[name] = value

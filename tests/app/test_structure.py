@@ -50,14 +50,14 @@ def test_caches_lie_in_one_file() -> None:
         if "cache_data" in path.read_text("utf-8") or "cache_resource" in path.read_text("utf-8")
     }
 
-    assert cached == {"reads_cache.py"}
+    assert cached == {"kept_answers.py"}
 
 
 def test_pages_send_no_sql() -> None:
     senders = [
         path.name
         for path in SOURCES
-        if path.name not in ("reads_cache.py", "records.py")
+        if path.name not in ("kept_answers.py", "records.py")
         and "sqlalchemy" in {n.split(".")[0] for n in imports(path)}
     ]
 

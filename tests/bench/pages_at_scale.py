@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from streamlit.testing.v1 import AppTest
 
-from app import reads_cache
+from app.kept_answers import forget_answers
 from app.launch import MAIN_SCRIPT
 from app.settings import CONFIGS_VARIABLE, STORE_VARIABLE
 from tests.bench.large_store import Size, fill_store
@@ -93,7 +93,7 @@ def _measure(store: Path, page: Page, *, times: int) -> Took:
     os.environ[STORE_VARIABLE] = f"sqlite:///{store}"
     first, again = [], []
     for _ in range(times):
-        reads_cache.forget_answers()
+        forget_answers()
         opened = AppTest.from_file(str(MAIN_SCRIPT), default_timeout=120)
         for name, value in page.parameters.items():
             opened.query_params[name] = value
