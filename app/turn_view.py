@@ -65,15 +65,19 @@ def due_text(due: Mapping[str, Any]) -> str:
 
 def call_text(name: object, arguments: object) -> str:
     """`name(parameter = "value", ...)`; arguments that are no object stand as they came."""
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except ValueError:
-            return f"{name}({arguments})"
-    if not isinstance(arguments, Mapping):
-        return f"{name}({'' if arguments is None else arguments})"
-    pairs = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
-    return f"{name}({', '.join(pairs)})"
+    try:
+        return f"{name}({_pairs_text(arguments)})"
+    except (ValueError, RecursionError):  # no JSON, or nested deeper than can be followed
+        return f"{name}({arguments})"
+
+
+def _pairs_text(arguments: object) -> str:
+    told = json.loads(arguments) if isinstance(arguments, str) else arguments
+    if not isinstance(told, Mapping):
+        return "" if told is None else str(told)
+    return ", ".join(
+        f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in told.items()
+    )
 
 
 def cached_by_source(cached: Mapping[str, Any]) -> dict[str, int]:

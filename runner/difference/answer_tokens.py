@@ -36,7 +36,7 @@ def _objects(response: bytes) -> Iterator[dict[str, Any]]:
     for piece in pieces:
         try:
             value = json.loads(piece)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             yield value

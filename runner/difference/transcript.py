@@ -93,6 +93,6 @@ def _call(call: Mapping[str, Any]) -> StructuredCall:
 def _object_of(text: str) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

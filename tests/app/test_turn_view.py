@@ -64,6 +64,12 @@ def test_arguments_that_are_no_json_stand_as_they_came() -> None:
     assert call_text("look", '{"city": "am') == 'look({"city": "am)'
 
 
+def test_arguments_nested_too_deep_to_be_read_stand_as_they_came() -> None:
+    deep = "[" * 100_000
+
+    assert call_text("look", deep) == f"look({deep})"
+
+
 def test_a_leak_is_marked_in_the_field_in_which_it_came() -> None:
     view = view_turn(turn_facts(got=LEAKED, markup=[SPAN], due=DUE))
 

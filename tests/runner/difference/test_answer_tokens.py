@@ -23,3 +23,7 @@ def test_tokens_of_a_whole_answer_are_read() -> None:
 def test_an_answer_without_them_has_none() -> None:
     for response in (b"", b"data: {}\n\n", b"data: {cut", b"[1]", b'{"choices": [3]}', b"\xff"):
         assert answer_tokens(response) is None
+
+
+def test_an_answer_nested_too_deep_to_be_read_has_none() -> None:
+    assert answer_tokens(b"[" * 100_000) is None
