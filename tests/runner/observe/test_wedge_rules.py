@@ -2,9 +2,7 @@
 
 import pytest
 
-from runner.observe.wedge_spans import (
-    WedgeRule,
-)
+from runner.observe.wedge_spans import WedgeRule
 from tests.runner.observe.metric_pages import sglang, vllm_engine
 from tests.runner.observe.wedge_scene import Scene, worker
 
