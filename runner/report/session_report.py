@@ -210,9 +210,15 @@ def _log_section(record: SessionRecord) -> tuple[Section, ...]:
     if not record.log:
         return ()
     rows = tuple(
-        (clock_text(each.at_us), each.service, each.kind, each.line) for each in record.log
+        (clock_text(each.at_us), each.service, each.kind, _line(each.line, record))
+        for each in record.log
     )
     return (Section("Log events meanwhile", (Table(("at", "service", "kind", "line"), rows),)),)
+
+
+def _line(line: str, record: SessionRecord) -> str:
+    """Servers may log what they were asked."""
+    return hidden_text(line) if record.hides_prompts else line
 
 
 def _class(record: SessionRecord) -> OutcomeClass:

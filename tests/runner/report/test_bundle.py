@@ -12,6 +12,7 @@ import pytest
 from db.raw_bytes import raw_row
 from db.reads.campaigns import campaign
 from db.store import Store
+from db.tables import LogEventRow
 from db.vocabulary import RawKind
 from runner.report.bundle import bundle_contents, write_bundle
 from runner.report.redaction import Redacted
@@ -22,7 +23,8 @@ from runner.report.stored_report import (
     stored_report,
 )
 from tests.app.scenes import Scene, decisive_test
-from tests.db.factories import START_US, fresh_store, stored_id
+from tests.db.factories import stored_id
+from tests.db.fresh_stores import SECOND_US, START_US, fresh_store
 
 KEY = b"Authorization: Bearer sk-live-0123456789abcdef\n"
 
@@ -53,6 +55,17 @@ def _keep(store: Store, run_id: int) -> None:
             )
         for kind, data in kept.items():
             session.add(raw_row(run_id, kind, data, at_us=START_US, service="decode/0"))
+        for number in range(200):  # some of them while the leaked session was played
+            session.add(
+                LogEventRow(
+                    run_id=run_id,
+                    service="decode/0",
+                    at_us=START_US + 5 * number * SECOND_US,
+                    kind="request_error",
+                    event_class="error",
+                    line="bad request: 'a prompt that was logged'",
+                )
+            )
 
 
 def _bundle(
@@ -122,4 +135,6 @@ def test_without_prompts_nothing_is_in_it_that_could_quote_one(scene: tuple[Stor
     assert b"a prompt" not in told
     assert not [name for name in archive.namelist() if name.startswith("logs/")]
     assert "they may quote prompts" in json.loads(archive.read("manifest.json"))["left_out"][0]
-    assert b"DSML" in archive.read(f"transcripts/s-{made.leaked.id}/transcript.md")
+    transcript = archive.read(f"transcripts/s-{made.leaked.id}/transcript.md")
+    assert b"DSML" in transcript
+    assert b"Log events meanwhile" in transcript
