@@ -18,15 +18,19 @@ _POINTS = 100
 
 
 class RateDifference(NamedTuple):
-    """B minus A: the difference of what was seen, and how far it may lie from it, of 1."""
+    """B minus A, of 1: `seen` from the one reading of the silent sessions to the other, and how far
+    the difference may lie from that.
+    """
 
-    seen: float
+    seen: Interval
     interval: Interval
 
     @property
     def words(self) -> str:
+        """One number only where no silent session leaves it open."""
         low, high = (_POINTS * end for end in self.interval)
-        return f"{signed(_POINTS * self.seen)} points {signed_interval_text(low, high)}"
+        ends = list(dict.fromkeys(signed(_POINTS * end) for end in self.seen))
+        return f"{' to '.join(ends)} points {signed_interval_text(low, high)}"
 
 
 def rate_difference(
@@ -45,7 +49,8 @@ def rate_difference(
     rho = assumed_rho(icc_anova(fewest), repeated=repeated)
     low = clustered_difference(fewest[1], most[0], rho=rho).low
     high = clustered_difference(most[1], fewest[0], rho=rho).high
-    return RateDifference(_rate(fewest[1]) - _rate(fewest[0]), Interval(low, high))
+    seen = Interval(_rate(fewest[1]) - _rate(most[0]), _rate(most[1]) - _rate(fewest[0]))
+    return RateDifference(seen, Interval(low, high))
 
 
 def _clusters(runs: Sequence[SessionCounts], silent_are_corrupt: bool) -> list[Cluster]:

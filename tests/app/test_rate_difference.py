@@ -21,7 +21,7 @@ def test_two_single_runs_are_told_apart_as_far_as_correlated_sessions_allow() ->
 
     # Newcombe's square-and-add of the Wilson limits of 80 / 4.95 effective sessions a side.
     assert found is not None
-    assert found.seen == -0.15
+    assert found.seen == (-0.15, -0.15)
     assert found.interval.low == pytest.approx(-0.3875191, abs=1e-6)
     assert found.interval.high == pytest.approx(0.0679632, abs=1e-6)
 
@@ -31,6 +31,13 @@ def test_the_words_say_points_with_a_sign() -> None:
 
     assert found is not None
     assert found.words == "−15.0 points [−38.8 to +6.8]"
+
+
+def test_silent_sessions_leave_no_single_number_to_be_read_as_an_improvement() -> None:
+    found = rate_difference([_counts(10, 70)], [_counts(5, 0, 75)])
+
+    assert found is not None
+    assert found.words.startswith("−6.3 to +87.5 points [")
 
 
 def test_a_side_without_sessions_has_no_difference() -> None:
@@ -47,8 +54,9 @@ def test_the_difference_lies_in_its_interval_and_turns_with_the_sides(
     if forth is None or back is None:
         assert forth is back
         return
-    assert forth.interval.low - 1e-9 <= forth.seen <= forth.interval.high + 1e-9
-    assert forth.seen == pytest.approx(-back.seen)
+    assert forth.interval.low - 1e-9 <= forth.seen.low
+    assert forth.seen.low <= forth.seen.high <= forth.interval.high + 1e-9
+    assert forth.seen.low == pytest.approx(-back.seen.high)
     assert forth.interval.low == pytest.approx(-back.interval.high)
 
 
