@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from runner.control.command_output import exchange
 from runner.control.process import hold_process
 from runner.control.process_group import ProcessMark
 from runner.errors import StackControlError
@@ -110,12 +111,14 @@ class RealMachine:
         except OSError as error:
             raise StackControlError(f"cannot run {shown(argv)}: {error.strerror}") from error
         try:
-            stdout, stderr = child.communicate(stdin, timeout=deadline_s)
+            stdout, stderr = exchange(
+                child, stdin, deadline_s=deadline_s, most_bytes=MOST_OUTPUT_BYTES
+            )
         except subprocess.TimeoutExpired:
             raise StackControlError(f"{shown(argv)} had no end within {deadline_s:g} s") from None
         finally:
             _end(child)
-        return Completed(child.returncode, _text(stdout), _text(stderr))
+        return Completed(child.returncode, stdout.text, stderr.text)
 
     def hold(
         self, argv: Sequence[str], *, env: Mapping[str, str], log_path: Path
@@ -202,7 +205,3 @@ def shown(argv: Sequence[str]) -> str:
     """A command as a message quotes it: whole, but no longer than a line or two."""
     text = shlex.join(argv)
     return f"'{text}'" if len(text) <= 200 else f"'{text[:197]}...'"
-
-
-def _text(written: bytes) -> str:
-    return written[:MOST_OUTPUT_BYTES].decode("utf-8", errors="replace")
