@@ -93,7 +93,7 @@ def _elimination(
         return Elimination.REFUTED, (ReasonCode.CRITERION_FAILED,)
     if rule.claim is ClaimKind.REDUCE and _exceeds_prediction(comparison, rule):
         return Elimination.REFUTED, (ReasonCode.CRITERION_FAILED,)
-    if any(result.state is CriterionState.UNCHECKED for result in criteria):
+    if is_unchecked(criteria):
         return Elimination.INCONCLUSIVE, (ReasonCode.ELIMINATION_NOT_COUNTED,)
     if criteria and not any(is_of_corruption(result.criterion) for result in criteria):
         return Elimination.INCONCLUSIVE, (ReasonCode.ELIMINATION_NOT_PREDICTED,)
@@ -156,7 +156,7 @@ def _headline(
     rule: DecisionRule,
 ) -> Headline:
     if rule.claim is ClaimKind.REDUCE:
-        return _headline_of_reduction(elimination, direction)
+        return _headline_of_reduction(elimination, direction, criteria)
     if elimination is Elimination.REFUTED:
         if not corruption_failed(criteria):
             return Headline.REFUTED
@@ -171,12 +171,20 @@ def _headline(
     return Headline.CONFIRMED if confirmed and not silence_rose else Headline.INCONCLUSIVE
 
 
-def _headline_of_reduction(elimination: Elimination, direction: Direction) -> Headline:
+def _headline_of_reduction(
+    elimination: Elimination, direction: Direction, criteria: Sequence[CriterionResult]
+) -> Headline:
     if direction is Direction.HIGHER:
         return Headline.WORSE
     if elimination is Elimination.REFUTED:
         return Headline.REFUTED
-    return Headline.CONFIRMED if direction is Direction.LOWER else Headline.INCONCLUSIVE
+    confirmed = direction is Direction.LOWER and not is_unchecked(criteria)
+    return Headline.CONFIRMED if confirmed else Headline.INCONCLUSIVE
+
+
+def is_unchecked(criteria: Sequence[CriterionResult]) -> bool:
+    """Whether one was not counted, so that it can neither fail nor hold."""
+    return any(result.state is CriterionState.UNCHECKED for result in criteria)
 
 
 def corruption_failed(criteria: Sequence[CriterionResult]) -> bool:

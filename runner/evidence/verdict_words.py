@@ -104,8 +104,8 @@ def availability_sentence(comparison: ArmComparison) -> str:
 def _headline(matter: Matter, *, direction: str) -> str:
     decision = matter.decision
     if decision.headline is Headline.CONFIRMED:
-        return direction if matter.rule.claim is ClaimKind.REDUCE else _confirmed(matter)
-    if decision.headline is Headline.IMPROVED_NOT_ELIMINATED:
+        parts = [direction if matter.rule.claim is ClaimKind.REDUCE else _confirmed(matter)]
+    elif decision.headline is Headline.IMPROVED_NOT_ELIMINATED:
         corrupt = max(matter.comparison.after.corrupt, *_seen_corrupt(matter))
         verb = "was" if corrupt == 1 else "were"
         seen = f"But {counted_text(corrupt, 'corrupt session')} {verb} seen, so it is not"
