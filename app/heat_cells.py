@@ -104,16 +104,18 @@ def table_rows(readings: Sequence[CellReading]) -> list[dict[str, str]]:
 
 def summary_sentence(readings: Sequence[CellReading]) -> str:
     """`10 cells: 2 with corrupt sessions, 7 with none seen (3 of them too small to say much).`"""
-    measured = [reading for reading in readings if reading.has_evidence]
-    corrupt = sum(reading.counts.corrupt > 0 for reading in measured)
-    clean = [reading for reading in measured if reading.counts.corrupt == 0]
+    heard = [reading for reading in readings if reading.counts.gave_evidence]
+    corrupt = sum(reading.counts.corrupt > 0 for reading in heard)
+    clean = [reading for reading in heard if reading.counts.corrupt == 0]
     small = sum(reading.has_too_few for reading in clean)
     said = f"{counted_noun(len(readings), 'cell')}: {corrupt} with corrupt sessions, "
     said += f"{len(clean)} with none seen"
     if small:
         said += f" ({small} of them too small to say much)"
-    empty = len(readings) - len(measured)
-    return said + (f", {empty} without a finished run." if empty else ".")
+    not_run = sum(not reading.done for reading in readings)
+    mute = len(readings) - len(heard) - not_run
+    said += f", {mute} in which no session gave evidence" if mute else ""
+    return said + (f", {not_run} without a finished run." if not_run else ".")
 
 
 def _cell_view(
@@ -228,6 +230,8 @@ def _wedged(reading: CellReading) -> str:
 def _absent_words(reading: CellReading) -> str:
     if reading.active is not None:
         return reading.active.state
+    if reading.done:
+        return "no evidence"
     if reading.left_out:
         return reading.left_out[-1].state
     return "planned" if reading.waiting else "not run"
@@ -236,6 +240,9 @@ def _absent_words(reading: CellReading) -> str:
 def _why(reading: CellReading) -> str:
     if reading.active is not None:
         return f"{reading.active.n_ended}/{reading.active.sessions_planned} ended"
+    if reading.done:
+        ours = reading.counts.harness_errors
+        return counted_noun(ours, "harness error") if ours else "no session"
     reason = reading.left_out[-1].reason if reading.left_out else None
     return _short(reason) if reason else ""
 

@@ -117,3 +117,19 @@ def test_the_summary_counts_every_cell_once() -> None:
         "3 cells: 1 with corrupt sessions, 1 with none seen (1 of them too small to say much), "
         "1 without a finished run."
     )
+
+
+def test_silent_cells_are_not_among_those_in_which_nothing_was_seen() -> None:
+    runs = [
+        run_counts(1, arm_id=1, counts={Outcome.ERROR: 80}),
+        run_counts(2, arm_id=2, counts={Outcome.HARNESS_ERROR: 20}),
+    ]
+
+    readings = read_cells(ARMS, runs, CORRUPT)
+
+    assert summary_sentence(readings) == (
+        "3 cells: 0 with corrupt sessions, 0 with none seen, "
+        "2 in which no session gave evidence, 1 without a finished run."
+    )
+    ours = lay_out(readings, Metric.CORRUPT).cells[1]
+    assert (ours.headline, ours.detail) == ("no evidence", "20 harness errors")
