@@ -11,7 +11,7 @@ from app.kept_answers import forget_answers
 from app.launch import MAIN_SCRIPT
 from app.settings import CONFIGS_VARIABLE, STORE_VARIABLE
 from db.store import Store
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 
 Open = Callable[..., AppTest]
 

@@ -32,17 +32,15 @@ from db.vocabulary import (
     TurnReading,
 )
 from tests.db.factories import (
-    SECOND_US,
-    START_US,
     StoredCampaign,
-    TurnSpec,
     arm_spec,
-    session_row,
     stored_campaign,
     stored_id,
     stored_run,
     stored_session,
 )
+from tests.db.fresh_stores import SECOND_US, START_US
+from tests.db.unstored_rows import TurnSpec, session_row
 
 ARMS = tuple(
     arm_spec(

@@ -41,7 +41,8 @@ from runner.sessions.shards import Shards
 from runner.sessions.streaming_client import StreamingClient
 from tests.bench.peer_clients import PEERS, PeerFailedError, peer_requests_per_s
 from tests.bench.stream_load import ALL_AT_ONCE, CHUNKS, LOADS, MANY, Load
-from tests.db.factories import fresh_store, stored_campaign, stored_id, stored_run
+from tests.db.factories import stored_campaign, stored_id, stored_run
+from tests.db.fresh_stores import fresh_store
 
 DEADLINES = Deadlines(connect_s=60, first_token_s=300, no_progress_s=300, session_s=300)
 SERVER_CORE, CLIENT_CORE = 0, 1

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.app.scenes import Scene, decisive_test
 from tests.browser.chromium import CHROMIUM, PATIENCE_MS, dashboard, launch_chromium
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import dashboard, wait_until_drawn
 from tests.browser.conftest import CONFIGS, Served
-from tests.db.factories import fresh_store, stored_campaign
+from tests.db.factories import stored_campaign
+from tests.db.fresh_stores import fresh_store
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from tests.app.scenes import HOSTILE, decisive_test
 from tests.browser.chromium import PATIENCE_MS, dashboard, wait_until_drawn
 from tests.browser.conftest import CONFIGS, Served
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from db.store import Store
-from tests.db.factories import FakeClock, fresh_store
+from tests.db.fresh_stores import FakeClock, fresh_store
 
 
 @pytest.fixture

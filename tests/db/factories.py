@@ -4,16 +4,13 @@ Each builder writes what it builds and returns the stored rows. Times start at `
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlmodel import SQLModel, select
 
 from db.raw_bytes import raw_row
-from db.store import Store, open_store
+from db.store import Store
 from db.tables import (
     ArmRow,
     CampaignRow,
@@ -26,35 +23,13 @@ from db.tables import (
 )
 from db.vocabulary import (
     CORRUPT_OUTCOMES,
-    DueKind,
     Outcome,
     OutcomeClass,
     RawKind,
     RunState,
-    TransportEnd,
-    TurnReading,
 )
-
-START_US = 1_700_000_000_000_000
-SECOND_US = 1_000_000
-
-LEAKED_TEXT = "Let me look.\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name="
-
-
-@dataclass
-class FakeClock:
-    """A clock that stands still until a test moves it."""
-
-    now_us: int = START_US
-
-    def utc_us(self) -> int:
-        return self.now_us
-
-    def monotonic_s(self) -> float:
-        return self.now_us / SECOND_US
-
-    def advance_s(self, seconds: float) -> None:
-        self.now_us += round(seconds * SECOND_US)
+from tests.db.fresh_stores import SECOND_US, START_US
+from tests.db.unstored_rows import CLEAN_TURNS, LEAKED_TURNS, TurnSpec, session_row, turn_row
 
 
 @dataclass(frozen=True)
@@ -101,13 +76,6 @@ class StoredCampaign(NamedTuple):
     hypotheses: list[HypothesisRow]
 
 
-def fresh_store(folder: Path, *, clock: FakeClock | None = None) -> Store:
-    """A new store in `folder` whose clock stands at START_US."""
-    file = folder / "decisive.db"
-    file.write_bytes(_empty_store())
-    return open_store(f"sqlite:///{file}", clock=clock or FakeClock())
-
-
 def stored_campaign(
     store: Store,
     *,
@@ -136,45 +104,6 @@ def stored_campaign(
     hypotheses = [_hypothesis_row(campaign, rows)] if len(rows) > 1 else []
     _add(store, hypotheses)
     return StoredCampaign(campaign, rows, hypotheses)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TurnSpec:
-    """What one turn of a built session was."""
-
-    reading: TurnReading = TurnReading.DONE
-    outcome: Outcome | None = None
-    content: str = "Done: amber river"
-    reasoning: str = ""
-    tool_calls: Sequence[Mapping[str, Any]] = ()
-    user: str = "please check with city = amber river."
-    markup: Sequence[Mapping[str, Any]] = ()
-    flags: Sequence[str] = ()
-    reason: str | None = None
-    detail: str | None = None
-    response: bytes = b"data: [DONE]\n\n"
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-
-CLEAN_TURNS = (
-    TurnSpec(
-        reading=TurnReading.TOOL,
-        content="",
-        tool_calls=({"name": "check_weather", "arguments": '{"city": "amber river"}', "id": "1"},),
-    ),
-    TurnSpec(),
-)
-LEAKED_TURNS = (
-    TurnSpec(
-        reading=TurnReading.LEAK,
-        outcome=Outcome.LEAK,
-        content=LEAKED_TEXT,
-        markup=(
-            {"field": "content", "start": 13, "end": 31, "family": "dsml", "text": "<｜DSML｜"},
-        ),
-        detail="A call of check_weather was due; its markup came as text.",
-    ),
-)
 
 
 def stored_run(
@@ -243,67 +172,6 @@ def stored_session(
     return row
 
 
-def session_row(
-    run_id: int, outcome: Outcome = Outcome.DONE, *, index: int = 0, **columns: Any
-) -> SessionRow:
-    """A session row that is not stored."""
-    values: dict[str, Any] = {
-        "dialogue_key": f"dialogue-{index}",
-        "reason": "stalled" if outcome is Outcome.ERROR else None,
-        "rounds_planned": 4,
-        "rounds_completed": 4 if outcome.outcome_class is OutcomeClass.CLEAN else 1,
-        "started_at_us": START_US,
-        "ended_at_us": START_US + 10 * SECOND_US,
-        "first_token_s": 0.25,
-        "prompt_tokens": 300,
-        "completion_tokens": 60,
-        "judge_version": "1",
-    }
-    return SessionRow(run_id=run_id, session_index=index, outcome=outcome, **{**values, **columns})
-
-
-def turn_row(spec: TurnSpec, *, index: int = 0, session_id: int = 0) -> TurnRow:
-    """A turn row that is not stored."""
-    is_call = spec.reading is not TurnReading.DONE
-    values: dict[str, Any] = {
-        "due": {
-            "kind": DueKind.CALL if is_call else DueKind.ANSWER,
-            "name": "check_weather",
-            "arguments": {"city": "amber river"},
-        },
-        "got": {
-            "content": spec.content,
-            "reasoning": spec.reasoning,
-            "tool_calls": [dict(call) for call in spec.tool_calls],
-        },
-        "context": {"user": spec.user},
-        "http_status": 200,
-        "content_type": "text/event-stream",
-        "transport_end": TransportEnd.CLEAN_EOF,
-        "first_byte_s": 0.2,
-        "first_token_s": 0.25,
-        "last_progress_s": 0.9,
-        "duration_s": 1.0,
-        "finish_reason": "tool_calls" if spec.tool_calls else "stop",
-        "prompt_tokens": 150,
-        "completion_tokens": 30,
-    }
-    return TurnRow(
-        session_id=session_id,
-        turn_index=index,
-        round_index=index // 2,
-        request_id=f"request-{session_id}-{index}",
-        reading=spec.reading,
-        outcome=spec.outcome,
-        reason=spec.reason,
-        detail=spec.detail,
-        flags=list(spec.flags),
-        markup=[dict(span) for span in spec.markup],
-        started_at_us=START_US + index * SECOND_US,
-        **{**values, **spec.more},
-    )
-
-
 def stored_log_events(store: Store, run: RunRow, lines: Sequence[str]) -> list[LogEventRow]:
     """One event a second, all of kind `waiting_for_input`."""
     rows = [
@@ -349,15 +217,6 @@ def stored_id(row: Any) -> int:
     """The id of a row that is stored."""
     assert isinstance(row.id, int), f"{row!r} is not stored"
     return row.id
-
-
-@cache
-def _empty_store() -> bytes:
-    """Made once in a test run, since migrating takes longer than most tests."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "empty.db"
-        open_store(f"sqlite:///{file}").close()
-        return file.read_bytes()
 
 
 def _add(store: Store, rows: Sequence[SQLModel]) -> None:

@@ -13,13 +13,13 @@ from db.schema_version import SCHEMA_VERSION, revision_name
 from db.store import Store
 from db.vocabulary import Availability, Direction, Elimination, Headline, Outcome, RunState
 from tests.db.factories import (
-    fresh_store,
     stored_campaign,
     stored_id,
     stored_log_events,
     stored_run,
     stored_samples,
 )
+from tests.db.fresh_stores import fresh_store
 
 ASSETS = Path(__file__).parent / "assets"
 COUNTS = {Outcome.LEAK: 1, Outcome.ERROR: 1, Outcome.DONE: 2}

@@ -17,7 +17,8 @@ from db.errors import RowMissingError
 from db.store import Store
 from db.tables import CampaignRow, VerdictRow
 from db.vocabulary import Availability, Direction, Elimination, Headline, Outcome, RunState
-from tests.db.factories import START_US, FakeClock, stored_campaign, stored_id, stored_run
+from tests.db.factories import stored_campaign, stored_id, stored_run
+from tests.db.fresh_stores import START_US, FakeClock
 
 BASELINE = NewArm(
     position=0,

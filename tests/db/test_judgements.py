@@ -16,15 +16,8 @@ from db.judgements import (
 from db.store import Store
 from db.tables import RunRow, SessionRow, TurnRow
 from db.vocabulary import Outcome, TurnReading
-from tests.db.factories import (
-    LEAKED_TURNS,
-    TurnSpec,
-    refreshed_run,
-    stored_campaign,
-    stored_id,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import refreshed_run, stored_campaign, stored_id, stored_run, stored_session
+from tests.db.unstored_rows import LEAKED_TURNS, TurnSpec
 
 DB_FOLDER = Path(__file__).parents[2] / "db"
 

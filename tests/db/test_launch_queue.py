@@ -17,7 +17,8 @@ from db.launch_queue import (
 from db.store import Store
 from db.tables import LaunchRequestRow
 from db.vocabulary import LaunchRequestState
-from tests.db.factories import SECOND_US, START_US, FakeClock, stored_campaign, stored_id
+from tests.db.factories import stored_campaign, stored_id
+from tests.db.fresh_stores import SECOND_US, START_US, FakeClock
 from tests.db.processes import run_together
 
 

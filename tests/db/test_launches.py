@@ -11,7 +11,8 @@ from db.launches import (
 )
 from db.store import Store
 from db.tables import LaunchRow
-from tests.db.factories import SECOND_US, START_US, FakeClock, stored_campaign, stored_id
+from tests.db.factories import stored_campaign, stored_id
+from tests.db.fresh_stores import SECOND_US, START_US, FakeClock
 
 
 @pytest.fixture

@@ -23,18 +23,9 @@ from db.session_writing import table_of
 from db.store import Store
 from db.tables import LogEventRow, MetricSampleRow, RawRow, RunRow, SessionRow, TurnRow
 from db.vocabulary import Outcome, RunState
-from tests.db.factories import (
-    CLEAN_TURNS,
-    LEAKED_TURNS,
-    START_US,
-    TurnSpec,
-    refreshed_run,
-    session_row,
-    stored_campaign,
-    stored_id,
-    stored_run,
-    turn_row,
-)
+from tests.db.factories import refreshed_run, stored_campaign, stored_id, stored_run
+from tests.db.fresh_stores import START_US
+from tests.db.unstored_rows import CLEAN_TURNS, LEAKED_TURNS, TurnSpec, session_row, turn_row
 
 LONG_S = 60.0
 

@@ -23,16 +23,8 @@ from db.store import Store
 from db.tables import RunRow
 from db.vocabulary import Outcome, RunFlag, RunState
 from db.workers import Liveness, worker_beat, worker_ended, worker_started
-from tests.db.factories import (
-    SECOND_US,
-    START_US,
-    FakeClock,
-    StoredCampaign,
-    fresh_store,
-    stored_campaign,
-    stored_id,
-    stored_run,
-)
+from tests.db.factories import StoredCampaign, stored_campaign, stored_id, stored_run
+from tests.db.fresh_stores import SECOND_US, START_US, FakeClock, fresh_store
 
 PATH = [
     RunState.VERIFYING,

@@ -13,7 +13,7 @@ from db.stack_lease import (
 )
 from db.store import Store
 from db.workers import Liveness, liveness_now
-from tests.db.factories import SECOND_US, START_US, FakeClock
+from tests.db.fresh_stores import SECOND_US, START_US, FakeClock
 from tests.db.processes import give_the_sign, next_line, program, started_together
 
 ADA = Holder("ada", "this-host", 100)

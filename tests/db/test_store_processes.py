@@ -8,14 +8,9 @@ from db.recorder import EndedSession, Recorder
 from db.store import Store, open_store
 from db.tables import RawRow, RunRow, SessionRow, TurnRow
 from db.vocabulary import RunState
-from tests.db.factories import (
-    CLEAN_TURNS,
-    session_row,
-    stored_campaign,
-    stored_id,
-    stored_run,
-)
+from tests.db.factories import stored_campaign, stored_id, stored_run
 from tests.db.processes import next_line, program, run_together
+from tests.db.unstored_rows import CLEAN_TURNS, session_row
 
 STORED_BEFORE_THE_KILL = 60
 

@@ -3,7 +3,7 @@ import pytest
 from db.errors import RowMissingError
 from db.store import Store
 from db.workers import Liveness, living_workers, worker_beat, worker_ended, worker_started
-from tests.db.factories import START_US, FakeClock
+from tests.db.fresh_stores import START_US, FakeClock
 
 
 def names(store: Store, clock: FakeClock, *, gone: tuple[int, ...] = ()) -> list[str]:

@@ -10,7 +10,8 @@ from db.store import Store
 from db.vocabulary import LaunchRequestState
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import decisive_test, half_way
-from tests.db.factories import fresh_store, stored_campaign, stored_id
+from tests.db.factories import stored_campaign, stored_id
+from tests.db.fresh_stores import fresh_store
 
 
 def test_before_any_store_the_page_says_that_it_waits(open_page: Open) -> None:

@@ -6,7 +6,8 @@ from db.store import Store
 from db.vocabulary import Outcome, TurnReading
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import HOSTILE, decisive_test
-from tests.db.factories import TurnSpec, stored_campaign, stored_run, stored_session
+from tests.db.factories import stored_campaign, stored_run, stored_session
+from tests.db.unstored_rows import TurnSpec
 
 
 def test_a_leak_is_told_first_and_marked_in_the_text(open_page: Open, store: Store) -> None:

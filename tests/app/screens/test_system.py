@@ -6,7 +6,7 @@ from db.store import Store
 from db.workers import Liveness
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import worker_now
-from tests.db.factories import START_US
+from tests.db.fresh_stores import START_US
 
 
 def cells_of(page: object) -> str:

@@ -4,13 +4,8 @@ from db.store import Store
 from db.vocabulary import Headline, Outcome
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import add_verdict, decisive_test, half_way
-from tests.db.factories import (
-    START_US,
-    stored_campaign,
-    stored_log_events,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import stored_campaign, stored_log_events, stored_run, stored_session
+from tests.db.fresh_stores import START_US
 
 SAID = [
     "REFUTED. The prediction failed.",

@@ -6,8 +6,8 @@ import sys
 
 from db.recorder import EndedSession, EndedTurn, Recorder
 from db.store import open_store
-from tests.db.factories import CLEAN_TURNS, session_row, turn_row
 from tests.db.programs.starting_line import say
+from tests.db.unstored_rows import CLEAN_TURNS, session_row, turn_row
 
 
 async def record_for_ever(recorder: Recorder, run_id: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Connection, event
 
 from db.store import Store
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 
 PlanOf = Callable[[Callable[[Connection], object]], list[str]]
 

@@ -7,7 +7,8 @@ from db.reads import campaigns
 from db.store import Store
 from db.tables import Json, VerdictRow
 from db.vocabulary import Headline
-from tests.db.factories import START_US, stored_campaign, stored_id, stored_run, stored_session
+from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
+from tests.db.fresh_stores import START_US
 
 
 def test_campaigns_come_newest_first(store: Store, connection: Connection) -> None:

@@ -3,7 +3,8 @@ from sqlalchemy import Connection
 from db.reads.earlier_runs import earlier_runs
 from db.store import Store
 from db.vocabulary import Outcome, RunState
-from tests.db.factories import START_US, stored_campaign, stored_run
+from tests.db.factories import stored_campaign, stored_run
+from tests.db.fresh_stores import START_US
 
 FOUR = {Outcome.DONE: 4}
 

@@ -11,7 +11,8 @@ from db.recorder import EndedSession, Recorder
 from db.store import Store
 from db.tables import RunRow
 from db.vocabulary import Outcome, RunState
-from tests.db.factories import session_row, stored_campaign, stored_id, stored_run
+from tests.db.factories import stored_campaign, stored_id, stored_run
+from tests.db.unstored_rows import session_row
 
 
 def end_sessions(store: Store, run: RunRow, *said: str | None) -> None:

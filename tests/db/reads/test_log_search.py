@@ -10,15 +10,8 @@ from db.filters.parsing import parse_filter
 from db.reads.log_search import LogSearch, LogWindow, search_log
 from db.reads.time_cap import TimeCap
 from db.store import Store
-from tests.db.factories import (
-    SECOND_US,
-    START_US,
-    FakeClock,
-    fresh_store,
-    stored_campaign,
-    stored_log_events,
-    stored_run,
-)
+from tests.db.factories import stored_campaign, stored_log_events, stored_run
+from tests.db.fresh_stores import SECOND_US, START_US, FakeClock, fresh_store
 
 LINES = [f"rid={number:02} waits" for number in range(12)]
 

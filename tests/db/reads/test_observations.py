@@ -8,10 +8,6 @@ from db.store import Store
 from db.tables import LogEventRow, RunRow
 from db.vocabulary import Outcome, RawKind
 from tests.db.factories import (
-    LEAKED_TEXT,
-    SECOND_US,
-    START_US,
-    TurnSpec,
     stored_campaign,
     stored_id,
     stored_log_events,
@@ -19,6 +15,8 @@ from tests.db.factories import (
     stored_samples,
     stored_session,
 )
+from tests.db.fresh_stores import SECOND_US, START_US
+from tests.db.unstored_rows import LEAKED_TEXT, TurnSpec
 
 
 @pytest.fixture

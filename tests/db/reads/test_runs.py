@@ -7,14 +7,8 @@ from db.runs import begin_run
 from db.store import Store
 from db.tables import FingerprintRow, LaunchRow, RunRow, WedgeRow
 from db.vocabulary import Outcome, RunState
-from tests.db.factories import (
-    SECOND_US,
-    START_US,
-    stored_campaign,
-    stored_id,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
+from tests.db.fresh_stores import SECOND_US, START_US
 
 
 def test_runs_carry_their_counters_zeros_included(store: Store, connection: Connection) -> None:

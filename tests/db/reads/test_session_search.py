@@ -12,15 +12,10 @@ from db.reads.session_search import SessionSearch, search_sessions, session_plac
 from db.reads.time_cap import TimeCap
 from db.store import Store
 from db.vocabulary import Outcome, RunState
-from tests.db.factories import (
-    FakeClock,
-    TurnSpec,
-    fresh_store,
-    stored_campaign,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import stored_campaign, stored_run, stored_session
+from tests.db.fresh_stores import FakeClock, fresh_store
 from tests.db.reads.conftest import PlanOf
+from tests.db.unstored_rows import TurnSpec
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from db.reads.transcripts import (
     turns_of_sessions,
 )
 from db.vocabulary import Outcome
-from tests.db.factories import fresh_store, stored_campaign, stored_id, stored_run, stored_session
+from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
+from tests.db.fresh_stores import fresh_store
 
 
 def test_only_dialogues_that_both_runs_played_are_paired(tmp_path: Path) -> None:

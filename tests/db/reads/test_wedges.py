@@ -9,14 +9,8 @@ from db.reads.wedges import run_stillness, wedge_spans
 from db.store import Store
 from db.tables import LogEventRow, RunRow, WedgeRow
 from db.vocabulary import Outcome, RawKind
-from tests.db.factories import (
-    SECOND_US,
-    START_US,
-    stored_campaign,
-    stored_id,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
+from tests.db.fresh_stores import SECOND_US, START_US
 
 CONFIRMED_US = START_US + 15 * SECOND_US
 EVIDENCE: dict[str, Any] = {

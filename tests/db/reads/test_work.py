@@ -8,7 +8,8 @@ from db.stack_lease import Holder, acquire_stack
 from db.store import Store
 from db.tables import WorkerRow
 from db.workers import Liveness
-from tests.db.factories import START_US, stored_campaign, stored_id
+from tests.db.factories import stored_campaign, stored_id
+from tests.db.fresh_stores import START_US
 
 
 def test_the_worker_that_beat_last_comes_first(store: Store, connection: Connection) -> None:

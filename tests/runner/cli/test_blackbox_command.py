@@ -11,14 +11,8 @@ from db.tables import WedgeRow
 from db.vocabulary import RawKind
 from runner.cli.main import app
 from runner.errors import UsageError
-from tests.db.factories import (
-    SECOND_US,
-    START_US,
-    fresh_store,
-    stored_campaign,
-    stored_id,
-    stored_run,
-)
+from tests.db.factories import stored_campaign, stored_id, stored_run
+from tests.db.fresh_stores import SECOND_US, START_US, fresh_store
 
 METRICS = b"sglang:num_running_reqs 24\n"
 CONFIRMED_US = START_US + 24 * SECOND_US

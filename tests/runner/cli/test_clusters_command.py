@@ -11,13 +11,8 @@ from db.store import Store
 from db.vocabulary import Outcome, RunState
 from runner.cli.clusters_command import clusters
 from runner.errors import UsageError
-from tests.db.factories import (
-    fresh_store,
-    stored_campaign,
-    stored_log_events,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import stored_campaign, stored_log_events, stored_run, stored_session
+from tests.db.fresh_stores import fresh_store
 from tests.runner.cli.one_command import invoked
 
 

@@ -8,7 +8,8 @@ from db.errors import StoreError
 from db.vocabulary import Outcome, RunState
 from runner.cli.main import app
 from runner.errors import RunnerError
-from tests.db.factories import fresh_store, stored_campaign, stored_run
+from tests.db.factories import stored_campaign, stored_run
+from tests.db.fresh_stores import fresh_store
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIGS = str(ROOT / "configs")

@@ -13,15 +13,9 @@ from db.tables import ArmRow
 from db.vocabulary import Outcome
 from runner.cli.diff_command import diff
 from runner.errors import UsageError
-from tests.db.factories import (
-    CLEAN_TURNS,
-    LEAKED_TURNS,
-    TurnSpec,
-    fresh_store,
-    stored_campaign,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import stored_campaign, stored_run, stored_session
+from tests.db.fresh_stores import fresh_store
+from tests.db.unstored_rows import CLEAN_TURNS, LEAKED_TURNS, TurnSpec
 from tests.runner.cli.one_command import invoked
 
 

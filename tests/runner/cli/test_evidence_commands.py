@@ -6,7 +6,8 @@ import pytest
 
 from db.vocabulary import Outcome, RunState
 from runner.evidence.given_numbers import agrees, read_json
-from tests.db.factories import fresh_store, stored_campaign, stored_run
+from tests.db.factories import stored_campaign, stored_run
+from tests.db.fresh_stores import fresh_store
 from tests.runner.cli.calls import decisive, json_of, refusal
 
 ROOT = Path(__file__).resolve().parents[3]

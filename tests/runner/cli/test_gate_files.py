@@ -10,7 +10,8 @@ from db.store import Store
 from runner.cli.console import ExitStatus
 from runner.cli.gate_files import SUMMARY_VARIABLE, GateFiles, summary_of_job
 from runner.errors import UsageError
-from tests.db.factories import fresh_store, stored_campaign, stored_id
+from tests.db.factories import stored_campaign, stored_id
+from tests.db.fresh_stores import fresh_store
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from runner.cli.import_command import import_run
 from runner.errors import RecordedCaseError, UsageError
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 from tests.runner.cli.one_command import invoked
 
 BENCH = Path(__file__).resolve().parents[2] / "data" / "imports" / "vllm_bench_serve.json"

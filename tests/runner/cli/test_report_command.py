@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from runner.cli.command_list import loaded_command
 from runner.errors import UsageError
 from tests.app.scenes import decisive_test
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 from tests.runner.report.golden_reports import BASE_URL, KEPT
 
 

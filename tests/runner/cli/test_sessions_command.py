@@ -9,7 +9,8 @@ from typer.testing import CliRunner, Result
 from db.errors import FilterError
 from db.vocabulary import Outcome
 from runner.cli.main import app
-from tests.db.factories import fresh_store, stored_campaign, stored_run
+from tests.db.factories import stored_campaign, stored_run
+from tests.db.fresh_stores import fresh_store
 
 
 @pytest.fixture(scope="module")

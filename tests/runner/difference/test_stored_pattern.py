@@ -8,14 +8,9 @@ from db.reads.runs import runs
 from db.vocabulary import Outcome
 from runner.difference.divergence_pattern import DivergencePattern
 from runner.difference.stored_pattern import pattern_of_runs
-from tests.db.factories import (
-    LEAKED_TURNS,
-    fresh_store,
-    stored_campaign,
-    stored_id,
-    stored_run,
-    stored_session,
-)
+from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
+from tests.db.fresh_stores import fresh_store
+from tests.db.unstored_rows import LEAKED_TURNS
 
 
 def pattern(folder: Path, *, blocks: int, most_pairs: int) -> DivergencePattern:

@@ -10,7 +10,8 @@ from db.campaigns import NewArm, NewCampaign, NewHypothesis, RegisteredCampaign,
 from db.store import Store
 from db.tables import ArmRow, RunRow
 from db.vocabulary import Outcome, RunState
-from tests.db.factories import fresh_store, stored_id, stored_run
+from tests.db.factories import stored_id, stored_run
+from tests.db.fresh_stores import fresh_store
 
 CHANGED, BASELINE, KNOWN_GOOD = 0, 1, 2  # positions of the arms
 NAMES = ("dtype-aware", "fp8-sized", "fp8 keys")

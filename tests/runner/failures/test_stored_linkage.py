@@ -8,13 +8,13 @@ from db.vocabulary import Outcome
 from runner.failures.stored_linkage import stored_linkage_lines
 from tests.db.factories import (
     StoredCampaign,
-    fresh_store,
     stored_campaign,
     stored_id,
     stored_log_events,
     stored_run,
     stored_session,
 )
+from tests.db.fresh_stores import fresh_store
 
 
 def lines_of(store: Store, made: StoredCampaign) -> list[str]:

@@ -18,7 +18,9 @@ from runner.execute.rejudging import rejudge_campaign
 from runner.imported.imported_run import ImportedRequest, ImportedRun
 from runner.imported.result_files import read_result_file
 from runner.imported.stored_import import ImportAs, store_imported
-from tests.db.factories import LEAKED_TEXT, fresh_store, stored_id
+from tests.db.factories import stored_id
+from tests.db.fresh_stores import fresh_store
+from tests.db.unstored_rows import LEAKED_TEXT
 
 AS = ImportAs(campaign="imported", arm=None, levels={}, source_path="result.json")
 FAILED = ImportedRequest(error="no worker", reason=ErrorReason.HTTP_5XX, http_status=503)

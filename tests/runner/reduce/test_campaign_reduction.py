@@ -14,7 +14,7 @@ from runner.reduce.event_counts import Flips
 from runner.reduce.factor_search import NothingToReduce
 from runner.reduce.reduction import Reduced
 from runner.reduce.standing import Standing
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 from tests.runner.reduce.played_reductions import (
     CAMPAIGN,
     F1,

@@ -22,7 +22,8 @@ from runner.report.stored_report import (
     stored_report,
 )
 from tests.app.scenes import decisive_test
-from tests.db.factories import fresh_store, stored_id
+from tests.db.factories import stored_id
+from tests.db.fresh_stores import fresh_store
 
 KEPT = Path(__file__).parents[2] / "data" / "reports"
 BASE_URL = "http://gpu-box:8501"

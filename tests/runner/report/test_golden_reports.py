@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 from tests.runner.report.golden_reports import KEPT, golden_reports
 
 

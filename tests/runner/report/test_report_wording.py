@@ -27,7 +27,7 @@ from runner.report.document import (
 )
 from runner.report.report_record import CampaignRecord, ReportedVerdict
 from runner.report.text_figures import text_figure
-from tests.db.factories import fresh_store
+from tests.db.fresh_stores import fresh_store
 from tests.runner.evidence.test_verdict_properties import runs
 from tests.runner.evidence.verdicts import Run, verdict_of
 from tests.runner.report.golden_reports import golden_documents

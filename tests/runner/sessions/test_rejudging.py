@@ -20,7 +20,8 @@ from runner.sessions.played_session import PlayedSession
 from runner.sessions.record_rows import to_ended_session
 from runner.sessions.rejudging import CUT_BY_OTHER_RULES, judge_again
 from runner.sessions.tool_dialogue import ToolDialogue
-from tests.db.factories import fresh_store, stored_campaign, stored_id, stored_run
+from tests.db.factories import stored_campaign, stored_id, stored_run
+from tests.db.fresh_stores import fresh_store
 from tests.runner.sessions import wire
 from tests.runner.sessions.fast_forward import LoopClock, run_in_no_time
 from tests.runner.sessions.puppet_client import PuppetClient, Spoilt, streamed
