@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from runner.judge.flags import Flag
-from runner.judge.json_values import JsonObject
+from runner.judge.json_values import JsonObject, whole_characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,9 @@ class InBandError:
     message: str
     kind: str = ""
     code: str = ""
+
+    def in_whole_characters(self) -> "InBandError":
+        return InBandError(*map(whole_characters, (self.message, self.kind, self.code)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from runner.judge.chunk_reading import (
 )
 from runner.judge.event_stream import ServerSentEvent
 from runner.judge.flags import Flag
-from runner.judge.json_values import NOT_JSON, JsonObject, parse_json
+from runner.judge.json_values import NOT_JSON, JsonObject, parse_json, whole_characters
 from runner.judge.plain_chunk import PlainDelta
 
 _END_OF_STREAM: Final = "[DONE]"
@@ -109,17 +109,18 @@ class MessageAssembler:
             self._note(Flag.SEVERAL_CHOICES)
         choice = self._choices[min(self._choices)] if self._choices else _Choice()
         faults = [*self._faults, *choice.faults(), *choice.calls.faults]
+        reasons = tuple(map(whole_characters, choice.finish_reasons))
         return AssembledMessage(
-            content=_whole_characters("".join(choice.content)),
-            reasoning=_whole_characters(choice.reasoning()),
-            refusal=_whole_characters("".join(choice.refusal)),
+            content=whole_characters("".join(choice.content)),
+            reasoning=whole_characters(choice.reasoning()),
+            refusal=whole_characters("".join(choice.refusal)),
             tool_calls=choice.joined_calls(),
-            finish_reason=choice.finish_reasons[-1] if choice.finish_reasons else None,
-            finish_reasons=tuple(choice.finish_reasons),
+            finish_reason=reasons[-1] if reasons else None,
+            finish_reasons=reasons,
             done=self._done,
             usage=self._usage,
             cached_tokens=dict(self._cached_tokens),
-            in_band_error=self._error,
+            in_band_error=self._error and self._error.in_whole_characters(),
             has_choices=self._has_choices,
             ends_inside_event=self._ends_inside_event,
             faults=tuple(dict.fromkeys(faults)),
@@ -182,9 +183,9 @@ class _Choice:
         return tuple(
             replace(
                 call,
-                name=_whole_characters(call.name),
-                arguments=_whole_characters(call.arguments),
-                id=_whole_characters(call.id),
+                name=whole_characters(call.name),
+                arguments=whole_characters(call.arguments),
+                id=whole_characters(call.id),
             )
             for call in calls
         )
@@ -217,14 +218,3 @@ class _Choice:
 
     def _is_empty(self) -> bool:
         return not (self.content or self.calls.joined() or self._reasoning)
-
-
-def _whole_characters(text: str) -> str:
-    """Joins surrogate halves that came in two chunks; a lone half becomes U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text

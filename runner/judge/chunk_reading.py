@@ -9,6 +9,9 @@ from typing import Final
 from runner.judge.assembled_message import InBandError, Usage
 from runner.judge.json_values import Json, JsonObject, dump_json
 
+MOST_TOKENS: Final = 2**31 - 1
+"""What a server counts beyond this, or below zero, is no count; every store can hold this much."""
+
 _REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
 _REASONING_PARTS: Final = ("thinking", "reasoning")
 _MAX_DEPTH: Final = 8
@@ -184,4 +187,5 @@ def _counts(value: Json) -> dict[str, int]:
 
 
 def _count(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_count and 0 <= value <= MOST_TOKENS else None

@@ -80,6 +80,17 @@ def has_duplicate_key(text: str) -> bool:
     return any(found)
 
 
+def whole_characters(text: str) -> str:
+    """Joins surrogate halves, which JSON can name; a lone half is no text and becomes U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 

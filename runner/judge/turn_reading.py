@@ -21,6 +21,7 @@ from runner.judge.dialogue_truth import (
     repeats_last_call,
 )
 from runner.judge.flags import Flag
+from runner.judge.json_values import whole_characters
 from runner.judge.markup_catalogue import CATALOGUE, families_for_model, is_family_of
 from runner.judge.markup_findings import content_markup, reasoning_markup
 from runner.judge.markup_spans import MarkupFindings, MarkupQuestion, MarkupSpan
@@ -62,7 +63,7 @@ def judge_turn(record: TurnRecord, context: TurnContext) -> JudgedTurn:
         outcome=outcome,
         reason=findings.end.reason if outcome is Outcome.ERROR else None,
         flags=tuple(dict.fromkeys(str(flag) for flag in _flags(reading, findings, record))),
-        detail=_detail(reading, outcome, findings),
+        detail=whole_characters(_detail(reading, outcome, findings)),
         message=body.message,
         markup=findings.spans,
         first_token_s=body.first_token_s,

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from db.session_writing import EndedSession
-from db.tables import SessionRow
+from db.tables.sessions import SessionRow
+from runner.judge.chunk_reading import MOST_TOKENS
 from runner.judge.version import JUDGE_VERSION
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.stored_turn import to_ended_turn
@@ -38,4 +39,4 @@ def to_ended_session(played: PlayedSession, *, run_id: int) -> EndedSession:
 
 def _sum(counts: Iterable[int | None]) -> int:
     """What the server did not say counts as nothing: the sum is a lower bound."""
-    return sum(count or 0 for count in counts)
+    return min(MOST_TOKENS, sum(count or 0 for count in counts))
