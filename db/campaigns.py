@@ -14,7 +14,8 @@ from sqlmodel import Session, col, delete, select
 from db.errors import RowMissingError
 from db.identifiers import IdKind, format_id
 from db.store import Store
-from db.tables import ArmRow, CampaignRow, HypothesisRow, NoteRow, RunRow, VerdictRow
+from db.tables.campaigns import ArmRow, CampaignRow, HypothesisRow, NoteRow, VerdictRow
+from db.tables.runs import RunRow
 from db.vocabulary import (
     Availability,
     ClaimKind,

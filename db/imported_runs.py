@@ -10,7 +10,8 @@ from db.errors import DuplicateImportError
 from db.identifiers import IdKind, format_id
 from db.session_writing import EndedSession, pack_session, write_session
 from db.store import Store
-from db.tables import ArmRow, CampaignRow, RunRow
+from db.tables.campaigns import ArmRow, CampaignRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RunFlag, RunState
 
 IMPORTED_STACK = "imported"

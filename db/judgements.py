@@ -15,7 +15,8 @@ from db.errors import RowMissingError
 from db.identifiers import IdKind, format_id
 from db.raw_bytes import decompress
 from db.store import Store
-from db.tables import RawRow, RunRow, SessionRow, TurnRow
+from db.tables.runs import RunRow
+from db.tables.sessions import RawRow, SessionRow, TurnRow
 from db.vocabulary import Outcome, RawKind, TurnReading
 
 

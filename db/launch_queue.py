@@ -13,7 +13,7 @@ from sqlmodel import Session, col, select
 from db.errors import LeaseLostError, RowMissingError
 from db.identifiers import IdKind, format_id
 from db.store import Store
-from db.tables import LaunchRequestRow
+from db.tables.work import LaunchRequestRow
 from db.vocabulary import LaunchRequestState
 
 LEASE_S = 30.0

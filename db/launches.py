@@ -8,7 +8,7 @@ from sqlmodel import Session, col, select
 from db.errors import RowMissingError
 from db.identifiers import IdKind, format_id
 from db.store import Store
-from db.tables import FingerprintRow, LaunchRow
+from db.tables.runs import FingerprintRow, LaunchRow
 
 
 def record_launch(

@@ -6,7 +6,7 @@ from sqlalchemy import update
 from sqlmodel import col
 
 from db.store import Store
-from db.tables import LogEventRow
+from db.tables.observations import LogEventRow
 
 _CHUNK = 500  # SQLite takes a limited number of parameters in one statement
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import zstandard
 
-from db.tables import RawRow
+from db.tables.sessions import RawRow
 from db.vocabulary import RawKind
 
 CAP_BYTES = 8 * 1024 * 1024

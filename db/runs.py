@@ -14,7 +14,9 @@ from db.errors import IllegalTransitionError, RowMissingError, RunBusyError
 from db.identifiers import IdKind, format_id
 from db.run_states import ACTIVE_STATES, legal_successors
 from db.store import Store
-from db.tables import JsonList, RunRow, WorkerRow
+from db.tables.columns import JsonList
+from db.tables.runs import RunRow
+from db.tables.work import WorkerRow
 from db.vocabulary import RunFlag, RunState
 from db.workers import Liveness
 

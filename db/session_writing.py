@@ -15,7 +15,8 @@ from sqlmodel import SQLModel
 from db.errors import DuplicateSessionError, RowMissingError, RunClosedError
 from db.identifiers import IdKind, format_id
 from db.raw_bytes import ReadTimes, keep, rounded_reads
-from db.tables import RawRow, RunRow, SessionRow, TurnRow
+from db.tables.runs import RunRow
+from db.tables.sessions import RawRow, SessionRow, TurnRow
 from db.vocabulary import RawKind, RunFlag, RunState
 
 SECOND_US = 1_000_000

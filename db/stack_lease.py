@@ -13,7 +13,7 @@ from sqlmodel import Session
 
 from db.errors import LeaseLostError, StackLeasedError
 from db.store import Store
-from db.tables import StackLeaseRow
+from db.tables.work import StackLeaseRow
 from db.workers import Liveness
 
 LEASE_S = 60.0

@@ -6,7 +6,8 @@ from typing import Any
 from sqlmodel import col, select
 
 from db.store import Store
-from db.tables import SessionRow, WedgeRow
+from db.tables.observations import WedgeRow
+from db.tables.sessions import SessionRow
 
 VICTIM_FLAG = "wedge_victim"
 

@@ -8,7 +8,7 @@ from sqlmodel import Session, col, select
 from db.errors import RowMissingError
 from db.process_liveness import is_process_alive, this_host
 from db.store import Store
-from db.tables import WorkerRow
+from db.tables.work import WorkerRow
 
 HEARTBEAT_S = 2.0
 """How often a worker says that it is alive."""

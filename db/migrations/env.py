@@ -7,10 +7,9 @@ from typing import Any, Literal
 
 from alembic import context
 from alembic.autogenerate.api import AutogenContext
-from sqlmodel import SQLModel
 from sqlmodel.sql.sqltypes import AutoString
 
-import db.tables  # noqa: F401  (fills the metadata)
+from db.tables.schema import SCHEMA
 
 
 def _render_item(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False]:
@@ -22,7 +21,7 @@ def _render_item(kind: str, item: Any, autogen: AutogenContext) -> str | Literal
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=SQLModel.metadata,
+    target_metadata=SCHEMA,
     render_as_batch=True,
     render_item=_render_item,
 )

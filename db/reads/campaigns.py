@@ -20,7 +20,7 @@ from db.reads.relations import (
     value_or_none,
     values,
 )
-from db.tables import Json, JsonList
+from db.tables.columns import Json, JsonList
 from db.vocabulary import RunState
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from db.reads.relations import ARM, CAMPAIGN, RUN, values
-from db.tables import Json
+from db.tables.columns import Json
 from db.vocabulary import RunState
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from db.raw_bytes import decompress
 from db.reads.frames import frame_of
 from db.reads.relations import LOG_EVENT, METRIC_SAMPLE, RAW, columns_of, values
-from db.tables import JsonList
+from db.tables.columns import JsonList
 from db.vocabulary import RawKind
 
 if TYPE_CHECKING:

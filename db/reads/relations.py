@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, Row, Table
 from sqlmodel import SQLModel
 
-from db import tables
+from db.tables import campaigns, observations, runs, sessions, work
 
 Value = TypeVar("Value")
 
@@ -19,23 +19,23 @@ def _relation(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
-CAMPAIGN = _relation(tables.CampaignRow)
-ARM = _relation(tables.ArmRow)
-LAUNCH = _relation(tables.LaunchRow)
-FINGERPRINT = _relation(tables.FingerprintRow)
-RUN = _relation(tables.RunRow)
-SESSION = _relation(tables.SessionRow)
-TURN = _relation(tables.TurnRow)
-RAW = _relation(tables.RawRow)
-LOG_EVENT = _relation(tables.LogEventRow)
-METRIC_SAMPLE = _relation(tables.MetricSampleRow)
-WEDGE = _relation(tables.WedgeRow)
-HYPOTHESIS = _relation(tables.HypothesisRow)
-VERDICT = _relation(tables.VerdictRow)
-NOTE = _relation(tables.NoteRow)
-LAUNCH_REQUEST = _relation(tables.LaunchRequestRow)
-STACK_LEASE = _relation(tables.StackLeaseRow)
-WORKER = _relation(tables.WorkerRow)
+CAMPAIGN = _relation(campaigns.CampaignRow)
+ARM = _relation(campaigns.ArmRow)
+LAUNCH = _relation(runs.LaunchRow)
+FINGERPRINT = _relation(runs.FingerprintRow)
+RUN = _relation(runs.RunRow)
+SESSION = _relation(sessions.SessionRow)
+TURN = _relation(sessions.TurnRow)
+RAW = _relation(sessions.RawRow)
+LOG_EVENT = _relation(observations.LogEventRow)
+METRIC_SAMPLE = _relation(observations.MetricSampleRow)
+WEDGE = _relation(observations.WedgeRow)
+HYPOTHESIS = _relation(campaigns.HypothesisRow)
+VERDICT = _relation(campaigns.VerdictRow)
+NOTE = _relation(campaigns.NoteRow)
+LAUNCH_REQUEST = _relation(work.LaunchRequestRow)
+STACK_LEASE = _relation(work.StackLeaseRow)
+WORKER = _relation(work.WorkerRow)
 
 
 def columns_of(relation: Table, value: type[Any]) -> list[Column[Any]]:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from db.filters.terms import Comparison, Filter, Term
 from db.identifiers import IdKind, parse_id
 from db.reads.relations import ARM, CAMPAIGN, RUN
-from db.tables import Json, JsonList
+from db.tables.columns import Json, JsonList
 from db.vocabulary import Outcome
 
 RUN_KEYS = ("run", "block", "state", "runflag", "arm", "level", "c", "campaign")

@@ -20,7 +20,7 @@ from db.reads.relations import (
     values,
 )
 from db.run_states import ACTIVE_STATES
-from db.tables import Json, JsonList
+from db.tables.columns import Json, JsonList
 from db.vocabulary import Outcome, RunState
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, func, select
 
 from db.reads.frames import frame_of
 from db.reads.relations import ARM, RUN, SESSION, TURN, columns_of, value_or_none, values
-from db.tables import Json, JsonList
+from db.tables.columns import Json, JsonList
 from db.vocabulary import RunState
 
 if TYPE_CHECKING:

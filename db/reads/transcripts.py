@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from db.raw_bytes import decompress
 from db.reads.relations import RAW, SESSION, TURN, columns_of, values
 from db.reads.sessions import TurnFacts
-from db.tables import Json
+from db.tables.columns import Json
 from db.vocabulary import RawKind
 
 _AT_ONCE = 400  # sessions asked for in one statement

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from db.reads.relations import LOG_EVENT, RAW, RUN, SESSION, WEDGE
-from db.tables import Json
+from db.tables.columns import Json
 
 _LINE_CLASSES = ("wedge", "crash", "abort")
 

@@ -12,7 +12,7 @@ from db.reads.relations import (
     value_or_none,
     values,
 )
-from db.tables import Json
+from db.tables.columns import Json
 from db.vocabulary import LaunchRequestState
 
 OPEN_STATES = (LaunchRequestState.QUEUED, LaunchRequestState.CLAIMED)

@@ -9,7 +9,7 @@ import typer
 from db.identifiers import IdKind, format_id
 from db.store import open_store
 from db.store_url import DEFAULT_STORE_URL
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from runner.campaign.prediction import Prediction, PredictionError, parse_prediction
 from runner.cli.console import say, say_json
 from runner.cli.counted_verdict import judge_counts, say_counted_verdict, verdict_json

@@ -7,7 +7,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import OutcomeClass, RunState
 from runner.cli.console import progress_console, tell
 from runner.execute.progress import ProgressListener, RunOfCampaign

@@ -10,7 +10,8 @@ from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts, VerdictFacts, arms, earlier_of_name, verdicts
 from db.reads.runs import RunCounts, launch_reports, run_proof, runs
 from db.store import Store
-from db.tables import CampaignRow, Json
+from db.tables.campaigns import CampaignRow
+from db.tables.columns import Json
 from db.vocabulary import ClaimKind, RunState
 from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
 from runner.evidence.background_rate import BackgroundRate, background_of, background_sentence

@@ -13,7 +13,7 @@ from db.recorder import Recorder
 from db.runs import interrupt_orphans, plan_runs
 from db.stack_lease import Holder
 from db.store import Store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.workers import HEARTBEAT_S, liveness_now
 from runner.campaign.campaign import Arm, Campaign, OnWedge, StopRule

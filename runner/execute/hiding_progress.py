@@ -1,6 +1,6 @@
 """Passes on what happens in a campaign, without the secrets that a note may quote."""
 
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import RunState
 from runner.control.secrets import Secrets
 from runner.execute.progress import ProgressListener, RunOfCampaign

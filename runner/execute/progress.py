@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import RunState
 from runner.campaign.campaign import Arm
 from runner.sessions.played_session import PlayedSession

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from db.reads.campaigns import ArmFacts
 from db.reads.runs import RunCounts
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome
 from runner.evidence.counts import SessionCounts, counted
 from runner.evidence.summary_lines import summary_lines

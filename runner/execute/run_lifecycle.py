@@ -12,7 +12,7 @@ from typing import Unpack
 from db.errors import StoreError
 from db.log_events import mark_own_cancellations
 from db.runs import RunFacts, begin_run, flag_run, transition_run, write_run_facts
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.wedges import mark_wedge_victims
 from runner.errors import RunInvalidError, StackError

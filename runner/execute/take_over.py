@@ -6,7 +6,7 @@ from typing import NamedTuple
 from db.process_liveness import this_host
 from db.stack_lease import Holder, acquire_stack, note_found, note_processes
 from db.store import Store
-from db.tables import StackLeaseRow
+from db.tables.work import StackLeaseRow
 from db.workers import liveness_now
 from runner.control.machine import Machine
 from runner.control.process_group import ProcessMark, end_members

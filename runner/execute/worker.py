@@ -10,7 +10,8 @@ from db.launch_queue import claim, finish, name_campaign, put_back
 from db.launch_queue import heartbeat as renew_request
 from db.stack_lease import Holder
 from db.store import Store
-from db.tables import LaunchRequestRow, RunRow
+from db.tables.runs import RunRow
+from db.tables.work import LaunchRequestRow
 from db.vocabulary import LaunchRequestState, RunState
 from runner.campaign.campaign_file import load_campaign
 from runner.campaign.config_folder import ConfigFolder

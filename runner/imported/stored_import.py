@@ -7,7 +7,7 @@ from typing import Any
 
 from db.imported_runs import NewImportedRun, add_imported_run
 from db.store import Store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome
 from runner.evidence.number_words import counted_text
 from runner.imported.imported_run import ImportedRun

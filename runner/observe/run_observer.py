@@ -17,7 +17,7 @@ from sqlmodel import SQLModel
 
 from db.clock import Clock
 from db.raw_bytes import CAP_BYTES, raw_row
-from db.tables import LogEventRow, MetricSampleRow
+from db.tables.observations import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
 from runner.campaign.stack_shape import MetricRole
 from runner.control.capped_page import NO_PAGE, Page, fetch_page

@@ -13,7 +13,7 @@ from typing import Any
 from db.clock import Clock
 from db.raw_bytes import raw_row
 from db.store import Store
-from db.tables import WedgeRow
+from db.tables.observations import WedgeRow
 from db.wedges import end_wedge, store_wedge
 from runner.observe.black_box import BoxItem
 from runner.observe.request_ids import session_index_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from db.judgements import RecordedSession, RecordedTurn, SessionJudgement, TurnJudgement
-from db.tables import SessionRow
+from db.tables.sessions import SessionRow
 from db.vocabulary import ErrorReason, Outcome
 from runner.judge.record import DueAnswer, TurnContext
 from runner.judge.turn_reading import JudgedTurn, judge_turn

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from db.session_writing import EndedTurn
-from db.tables import TurnRow
+from db.tables.sessions import TurnRow
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.judge.json_values import JsonObject, parse_json
 from runner.judge.record import PriorMessage, TurnContext, TurnRecord, due_to_json

@@ -9,18 +9,11 @@ from typing import Any, NamedTuple
 from sqlmodel import SQLModel, select
 
 from db.store import Store
-from db.tables import (
-    ArmRow,
-    FingerprintRow,
-    LaunchRow,
-    LogEventRow,
-    MetricSampleRow,
-    RunRow,
-    SessionRow,
-    TurnRow,
-    VerdictRow,
-    WorkerRow,
-)
+from db.tables.campaigns import ArmRow, VerdictRow
+from db.tables.observations import LogEventRow, MetricSampleRow
+from db.tables.runs import FingerprintRow, LaunchRow, RunRow
+from db.tables.sessions import SessionRow, TurnRow
+from db.tables.work import WorkerRow
 from db.vocabulary import (
     Availability,
     Direction,

@@ -13,17 +13,10 @@ from sqlalchemy import insert
 from sqlmodel import SQLModel
 
 from db.store import Store, open_store
-from db.tables import (
-    ArmRow,
-    CampaignRow,
-    HypothesisRow,
-    LogEventRow,
-    MetricSampleRow,
-    RunRow,
-    SessionRow,
-    TurnRow,
-    VerdictRow,
-)
+from db.tables.campaigns import ArmRow, CampaignRow, HypothesisRow, VerdictRow
+from db.tables.observations import LogEventRow, MetricSampleRow
+from db.tables.runs import RunRow
+from db.tables.sessions import SessionRow, TurnRow
 from db.vocabulary import CORRUPT_OUTCOMES, Outcome
 
 SECOND_US = 1_000_000

@@ -20,7 +20,8 @@ import httpx
 from sqlmodel import SQLModel
 
 from db.clock import SystemClock
-from db.tables import LogEventRow, RawRow
+from db.tables.observations import LogEventRow
+from db.tables.sessions import RawRow
 from runner.campaign.config_folder import shipped_event_files
 from runner.event_loop import run_on_loop
 from runner.observe.event_catalogue import EventCatalogue, load_catalogue

@@ -26,7 +26,7 @@ from sqlmodel import func, select
 
 from db.clock import SystemClock
 from db.recorder import Recorder
-from db.tables import SessionRow
+from db.tables.sessions import SessionRow
 from db.vocabulary import RunState, TransportEnd
 from runner.campaign.campaign import Deadlines, Workload
 from runner.event_loop import run_on_loop

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import col, select
 
 from db.store import Store
-from db.tables import LaunchRow, RunRow
+from db.tables.runs import LaunchRow, RunRow
 from runner.execute.progress import RunOfCampaign, SilentProgress
 from runner.sessions.played_session import PlayedSession
 from tests.bench.wedge_plans import FAULTS, Fault

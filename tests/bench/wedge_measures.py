@@ -10,7 +10,9 @@ from sqlmodel import col, select
 
 from db.reads.wedges import WedgeSpan, run_stillness
 from db.store import Store
-from db.tables import ArmRow, RawRow, RunRow, SessionRow, TurnRow
+from db.tables.campaigns import ArmRow
+from db.tables.runs import RunRow
+from db.tables.sessions import RawRow, SessionRow, TurnRow
 from db.vocabulary import RawKind, RunState
 from tests.bench.wedge_plans import FAULTS, Fault, Plan
 

@@ -11,16 +11,10 @@ from sqlmodel import SQLModel, select
 
 from db.raw_bytes import raw_row
 from db.store import Store
-from db.tables import (
-    ArmRow,
-    CampaignRow,
-    HypothesisRow,
-    LogEventRow,
-    MetricSampleRow,
-    RunRow,
-    SessionRow,
-    TurnRow,
-)
+from db.tables.campaigns import ArmRow, CampaignRow, HypothesisRow
+from db.tables.observations import LogEventRow, MetricSampleRow
+from db.tables.runs import RunRow
+from db.tables.sessions import SessionRow, TurnRow
 from db.vocabulary import (
     CORRUPT_OUTCOMES,
     Outcome,

@@ -15,7 +15,7 @@ from db.campaigns import (
 )
 from db.errors import RowMissingError
 from db.store import Store
-from db.tables import CampaignRow, VerdictRow
+from db.tables.campaigns import CampaignRow, VerdictRow
 from db.vocabulary import Availability, Direction, Elimination, Headline, Outcome, RunState
 from tests.db.factories import stored_campaign, stored_id, stored_run
 from tests.db.fresh_stores import START_US, FakeClock

@@ -7,16 +7,11 @@ from sqlalchemy.sql import ClauseElement
 from sqlmodel import col
 
 from db.store import Store
-from db.tables import (
-    LaunchRequestRow,
-    LogEventRow,
-    MetricSampleRow,
-    RawRow,
-    RunRow,
-    SessionRow,
-    TurnRow,
-    VerdictRow,
-)
+from db.tables.campaigns import VerdictRow
+from db.tables.observations import LogEventRow, MetricSampleRow
+from db.tables.runs import RunRow
+from db.tables.sessions import RawRow, SessionRow, TurnRow
+from db.tables.work import LaunchRequestRow
 from tests.db.factories import stored_campaign
 
 QUESTIONS: dict[str, tuple[ClauseElement, str]] = {

@@ -14,7 +14,8 @@ from db.judgements import (
     rewrite_judgements,
 )
 from db.store import Store
-from db.tables import RunRow, SessionRow, TurnRow
+from db.tables.runs import RunRow
+from db.tables.sessions import SessionRow, TurnRow
 from db.vocabulary import Outcome, TurnReading
 from tests.db.factories import refreshed_run, stored_campaign, stored_id, stored_run, stored_session
 from tests.db.unstored_rows import LEAKED_TURNS, TurnSpec

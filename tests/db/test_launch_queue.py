@@ -15,7 +15,7 @@ from db.launch_queue import (
     request_stop,
 )
 from db.store import Store
-from db.tables import LaunchRequestRow
+from db.tables.work import LaunchRequestRow
 from db.vocabulary import LaunchRequestState
 from tests.db.factories import stored_campaign, stored_id
 from tests.db.fresh_stores import SECOND_US, START_US, FakeClock

@@ -10,7 +10,7 @@ from db.launches import (
     record_launch,
 )
 from db.store import Store
-from db.tables import LaunchRow
+from db.tables.runs import LaunchRow
 from tests.db.factories import stored_campaign, stored_id
 from tests.db.fresh_stores import SECOND_US, START_US, FakeClock
 

@@ -2,7 +2,7 @@ from sqlmodel import col, select
 
 from db.log_events import mark_own_cancellations
 from db.store import Store
-from db.tables import LogEventRow
+from db.tables.observations import LogEventRow
 from tests.db.factories import stored_campaign, stored_id, stored_log_events, stored_run
 
 

@@ -21,7 +21,9 @@ from db.raw_bytes import CAP_BYTES, decompress
 from db.recorder import EndedSession, EndedTurn, Recorder
 from db.session_writing import table_of
 from db.store import Store
-from db.tables import LogEventRow, MetricSampleRow, RawRow, RunRow, SessionRow, TurnRow
+from db.tables.observations import LogEventRow, MetricSampleRow
+from db.tables.runs import RunRow
+from db.tables.sessions import RawRow, SessionRow, TurnRow
 from db.vocabulary import Outcome, RunState
 from tests.db.factories import refreshed_run, stored_campaign, stored_id, stored_run
 from tests.db.fresh_stores import START_US

@@ -20,7 +20,7 @@ from db.runs import (
     write_run_facts,
 )
 from db.store import Store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RunFlag, RunState
 from db.workers import Liveness, worker_beat, worker_ended, worker_started
 from tests.db.factories import StoredCampaign, stored_campaign, stored_id, stored_run

@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
-from sqlmodel import SQLModel, col, select
+from sqlmodel import col, select
 
 from db.errors import StoreTooNewError, StoreTooOldError, StoreUnreadableError
 from db.judgements import recorded_sessions
@@ -20,7 +20,9 @@ from db.migrations import drafting
 from db.runs import transition_run
 from db.schema_version import SCHEMA_VERSION, migration_config, revision_name
 from db.store import Store, open_store, open_store_read_only
-from db.tables import CampaignRow, RunRow, VerdictRow
+from db.tables.campaigns import CampaignRow, VerdictRow
+from db.tables.runs import RunRow
+from db.tables.schema import SCHEMA
 from db.vocabulary import Outcome, RunState
 from tests.db.factories import stored_id
 
@@ -31,7 +33,7 @@ KEPT_STORES = sorted(ASSETS.glob("store_*.sqlite.zst"))
 def test_alembic_finds_no_difference_between_migrations_and_tables(store: Store) -> None:
     with store.session() as session:
         context = MigrationContext.configure(session.connection())
-        differences = compare_metadata(context, SQLModel.metadata)
+        differences = compare_metadata(context, SCHEMA)
 
     assert differences == []
 
@@ -39,7 +41,7 @@ def test_alembic_finds_no_difference_between_migrations_and_tables(store: Store)
 def test_the_migrated_schema_equals_the_tables_to_the_letter(store: Store) -> None:
     """Alembic does not compare CHECK constraints, so the statements themselves are compared."""
     engine = create_engine("sqlite://")
-    SQLModel.metadata.create_all(engine)
+    SCHEMA.create_all(engine)
 
     with store.session() as session, engine.connect() as connection:
         migrated = schema_statements(session.connection())
@@ -125,7 +127,7 @@ def test_opening_again_changes_nothing(store: Store) -> None:
 
 def test_the_schema_can_be_created_on_postgresql() -> None:
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-    tables = SQLModel.metadata.sorted_tables
+    tables = SCHEMA.sorted_tables
 
     statements = [str(CreateTable(table).compile(dialect=dialect)) for table in tables]
     indexes = [
@@ -141,7 +143,7 @@ def test_the_schema_can_be_created_on_postgresql() -> None:
 
 
 def test_every_outcome_has_its_counter_in_the_run() -> None:
-    columns = set(SQLModel.metadata.tables["run"].columns.keys())
+    columns = set(SCHEMA.tables["run"].columns.keys())
 
     assert {f"n_{outcome}" for outcome in Outcome} <= columns
 

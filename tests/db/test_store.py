@@ -21,7 +21,7 @@ from db.errors import (
     StoreUnreadableError,
 )
 from db.store import Store, open_store, open_store_read_only
-from db.tables import CampaignRow, NoteRow
+from db.tables.campaigns import CampaignRow, NoteRow
 from tests.db.factories import stored_campaign, stored_id
 from tests.db.processes import ENOUGH_S, program
 

@@ -6,7 +6,8 @@ from sqlmodel import col, func, select
 
 from db.recorder import EndedSession, Recorder
 from db.store import Store, open_store
-from db.tables import RawRow, RunRow, SessionRow, TurnRow
+from db.tables.runs import RunRow
+from db.tables.sessions import RawRow, SessionRow, TurnRow
 from db.vocabulary import RunState
 from tests.db.factories import stored_campaign, stored_id, stored_run
 from tests.db.processes import next_line, program, run_together

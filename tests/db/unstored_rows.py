@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from db.tables import (
-    SessionRow,
-    TurnRow,
-)
+from db.tables.sessions import SessionRow, TurnRow
 from db.vocabulary import (
     DueKind,
     Outcome,

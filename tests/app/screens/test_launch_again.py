@@ -8,7 +8,8 @@ from app.settings import CONFIGS_VARIABLE
 from db.launch_queue import claim, enqueue, name_campaign
 from db.reads import work
 from db.store import Store
-from db.tables import ArmRow, CampaignRow, RunRow
+from db.tables.campaigns import ArmRow, CampaignRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RunState
 from runner.campaign.campaign_file import load_campaign
 from runner.campaign.definition import definition_key

@@ -5,7 +5,8 @@ from sqlalchemy import Connection
 from db.campaigns import add_note
 from db.reads import campaigns
 from db.store import Store
-from db.tables import Json, VerdictRow
+from db.tables.campaigns import VerdictRow
+from db.tables.columns import Json
 from db.vocabulary import Headline
 from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
 from tests.db.fresh_stores import START_US

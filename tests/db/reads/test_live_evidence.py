@@ -9,7 +9,7 @@ from db.errors import RowMissingError
 from db.reads.live_evidence import evidence_so_far, open_runs
 from db.recorder import EndedSession, Recorder
 from db.store import Store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RunState
 from tests.db.factories import stored_campaign, stored_id, stored_run
 from tests.db.unstored_rows import session_row

@@ -5,7 +5,8 @@ from sqlalchemy import Connection
 
 from db.reads import observations, sessions
 from db.store import Store
-from db.tables import LogEventRow, RunRow
+from db.tables.observations import LogEventRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RawKind
 from tests.db.factories import (
     stored_campaign,

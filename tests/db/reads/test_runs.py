@@ -5,7 +5,8 @@ from sqlalchemy import Connection
 from db.reads import runs
 from db.runs import begin_run
 from db.store import Store
-from db.tables import FingerprintRow, LaunchRow, RunRow, WedgeRow
+from db.tables.observations import WedgeRow
+from db.tables.runs import FingerprintRow, LaunchRow, RunRow
 from db.vocabulary import Outcome, RunState
 from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
 from tests.db.fresh_stores import SECOND_US, START_US

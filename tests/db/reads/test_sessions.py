@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 from db.reads import sessions
 from db.reads.sessions import SessionFacts
 from db.store import Store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RunState
 from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
 

@@ -7,7 +7,8 @@ from sqlalchemy import Connection
 from db.raw_bytes import raw_row
 from db.reads.wedges import run_stillness, wedge_spans
 from db.store import Store
-from db.tables import LogEventRow, RunRow, WedgeRow
+from db.tables.observations import LogEventRow, WedgeRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RawKind
 from tests.db.factories import stored_campaign, stored_id, stored_run, stored_session
 from tests.db.fresh_stores import SECOND_US, START_US

@@ -6,7 +6,7 @@ from db.launch_queue import claim, enqueue, name_campaign, request_stop
 from db.reads import work
 from db.stack_lease import Holder, acquire_stack
 from db.store import Store
-from db.tables import WorkerRow
+from db.tables.work import WorkerRow
 from db.workers import Liveness
 from tests.db.factories import stored_campaign, stored_id
 from tests.db.fresh_stores import START_US

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from db.raw_bytes import raw_row
-from db.tables import WedgeRow
+from db.tables.observations import WedgeRow
 from db.vocabulary import RawKind
 from runner.cli.main import app
 from runner.errors import UsageError

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from db.store import Store
-from db.tables import ArmRow
+from db.tables.campaigns import ArmRow
 from db.vocabulary import Outcome
 from runner.cli.diff_command import diff
 from runner.errors import UsageError

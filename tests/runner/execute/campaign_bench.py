@@ -8,7 +8,7 @@ from pathlib import Path
 
 from db.reads.runs import RunCounts, runs
 from db.store import Store, open_store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import RunState
 from runner.campaign.config_folder import ConfigFolder
 from runner.cli.opening import open_campaign

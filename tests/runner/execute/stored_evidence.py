@@ -8,7 +8,8 @@ from sqlmodel import select
 
 from db.campaigns import NewArm, NewCampaign, NewHypothesis, RegisteredCampaign, register_campaign
 from db.store import Store
-from db.tables import ArmRow, RunRow
+from db.tables.campaigns import ArmRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RunState
 from tests.db.factories import stored_id, stored_run
 from tests.db.fresh_stores import fresh_store

@@ -8,7 +8,7 @@ from sqlmodel import select
 
 from db.reads.runs import run_proof
 from db.store import open_store
-from db.tables import SessionRow, TurnRow
+from db.tables.sessions import SessionRow, TurnRow
 from tests.fakes.oracle_configs import write_oracle_configs
 from tests.runner.execute.campaign_bench import run_once, store_url
 

@@ -10,7 +10,8 @@ from sqlmodel import col, select
 
 from db.raw_bytes import decompress
 from db.store import open_store
-from db.tables import RawRow, SessionRow, WedgeRow
+from db.tables.observations import WedgeRow
+from db.tables.sessions import RawRow, SessionRow
 from db.vocabulary import RawKind, RunFlag
 from runner.execute.rejudging import rejudge_campaign
 from tests.fakes.oracle_configs import write_oracle_configs

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from db.launch_queue import enqueue
 from db.stack_lease import Holder, acquire_stack, release_stack
 from db.store import Store, open_store
-from db.tables import LaunchRequestRow, StackLeaseRow
+from db.tables.work import LaunchRequestRow, StackLeaseRow
 from db.vocabulary import RunState
 from db.workers import liveness_now
 from runner.campaign.config_folder import ConfigFolder

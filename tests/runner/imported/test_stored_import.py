@@ -12,7 +12,7 @@ from db.reads.campaigns import arms, campaigns
 from db.reads.runs import RunCounts, run_proof, runs
 from db.reads.sessions import TurnFacts, sessions, turns
 from db.store import Store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import ErrorReason, RunFlag, RunState
 from runner.execute.rejudging import rejudge_campaign
 from runner.imported.imported_run import ImportedRequest, ImportedRun

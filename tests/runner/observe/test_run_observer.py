@@ -11,7 +11,8 @@ from sqlmodel import SQLModel
 
 from db.clock import SystemClock
 from db.raw_bytes import decompress
-from db.tables import LogEventRow, MetricSampleRow, RawRow
+from db.tables.observations import LogEventRow, MetricSampleRow
+from db.tables.sessions import RawRow
 from db.vocabulary import RawKind
 from runner.observe.log_events import LogEvent
 from runner.observe.log_follower import LogSource

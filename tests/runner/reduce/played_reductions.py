@@ -8,7 +8,7 @@ from typing import Any
 from db.campaigns import register_campaign
 from db.runs import plan_runs
 from db.store import Store
-from db.tables import RunRow
+from db.tables.runs import RunRow
 from db.vocabulary import Outcome, RunState
 from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import campaign_of

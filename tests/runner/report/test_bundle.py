@@ -12,7 +12,7 @@ import pytest
 from db.raw_bytes import raw_row
 from db.reads.campaigns import campaign
 from db.store import Store
-from db.tables import LogEventRow
+from db.tables.observations import LogEventRow
 from db.vocabulary import RawKind
 from runner.report.bundle import bundle_contents, write_bundle
 from runner.report.redaction import Redacted

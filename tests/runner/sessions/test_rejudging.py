@@ -10,7 +10,7 @@ import pytest
 
 from db.judgements import RecordedSession, recorded_sessions
 from db.recorder import Recorder
-from db.tables import SessionRow
+from db.tables.sessions import SessionRow
 from db.vocabulary import Outcome, RunState
 from runner.judge.record import TurnContext, TurnRecord
 from runner.judge.turn_reading import JudgedTurn, judge_turn

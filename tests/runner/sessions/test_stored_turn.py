@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db.tables import TurnRow
+from db.tables.sessions import TurnRow
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.judge.json_values import JsonObject
 from runner.judge.record import DueAnswer, DueCall, TurnRecord
