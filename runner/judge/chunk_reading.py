@@ -187,5 +187,6 @@ def _counts(value: Json) -> dict[str, int]:
 
 
 def _count(value: Json) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_count and 0 <= value <= MOST_TOKENS else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None
