@@ -33,6 +33,7 @@ class ValueReading:
         self.keys: dict[KeyPath, Place] = {}
         self.values: dict[KeyPath, Place] = {}
         self._open_nodes: set[int] = set()
+        self._merged = 0
 
     def value_of(self, node: Node, path: KeyPath) -> PlainData:
         self.values[path] = _place_of(node)
@@ -92,10 +93,17 @@ class ValueReading:
                 self._refuse(source, "<< merges mappings only")
             elif id(source) in self._open_nodes:
                 self._refuse(source, "an alias cannot stand inside what it names")
-            else:
+            elif self._may_merge(source):
                 self._open_nodes.add(id(source))
                 yield from (entry._replace(is_merged=True) for entry in self._entries_of(source))
                 self._open_nodes.discard(id(source))
+
+    def _may_merge(self, source: Node) -> bool:
+        """Merges that repeat one another make no values, and still take for ever."""
+        self._merged += 1
+        if self._merged == MAX_VALUES + 1:
+            self._refuse(source, f"more than {MAX_VALUES:,} merges are too many to be meant")
+        return self._merged <= MAX_VALUES
 
     def _scalar_of(self, node: ScalarNode) -> Scalar:
         tag = str(node.tag)
