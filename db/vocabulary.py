@@ -119,6 +119,10 @@ _TERMINAL_RUN_STATES = frozenset(
 )
 
 
+UNKNOWN_START_US = 0
+"""Stands for the moment at which an imported session or turn began, where its file has none."""
+
+
 class RunFlag(StrEnum):
     """What a reader of a run must know besides its counts."""
 

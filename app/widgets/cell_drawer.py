@@ -156,7 +156,7 @@ def _where(session: SessionFacts, reading: CellReading) -> str:
     parts = []
     if session.decisive_turn is not None:
         parts.append(f"turn {session.decisive_turn + 1}")
-    if run.driving_at_us is not None:
+    if run.driving_at_us is not None and session.is_timed:
         parts.append(offset_text((session.ended_at_us - run.driving_at_us) / SECOND_US))
     return " · ".join(parts)
 

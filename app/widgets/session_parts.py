@@ -70,6 +70,10 @@ def show_answer_first(session: SessionFacts) -> None:
 
 def show_timeline(session: SessionFacts, turns: Sequence[TurnFacts], run: RunCounts) -> None:
     """The turns on the clock of the run, with the requests that were in flight meanwhile."""
+    st.markdown("##### Timeline")
+    if not session.is_timed:
+        st.caption("The imported file does not tell when this session was played.")
+        return
     spans = reads_cache.session_spans(run.id)
     origin_us = run_origin_us(run, spans)
     window = (session.started_at_us - 2 * SECOND_US, session.ended_at_us + 2 * SECOND_US)
@@ -86,7 +90,6 @@ def show_timeline(session: SessionFacts, turns: Sequence[TurnFacts], run: RunCou
         event_at_s=[seconds_into(event.at_us, origin_us) for event in events],
         palette=palette_for(st.context.theme.type),
     )
-    st.markdown("##### Timeline")
     st.plotly_chart(
         figure,
         config={"displayModeBar": False},
@@ -97,6 +100,10 @@ def show_timeline(session: SessionFacts, turns: Sequence[TurnFacts], run: RunCou
 
 def show_events(session: SessionFacts, run: RunCounts) -> None:
     """Log events of the run while the session ran, a few seconds around it included."""
+    st.markdown("##### Log events around it")
+    if not session.is_timed:
+        st.caption("When it was played is not known, so no line of a log can be laid beside it.")
+        return
     around_us = round(_AROUND_S * SECOND_US)
     events = reads_cache.log_events(
         run.id,
@@ -104,7 +111,6 @@ def show_events(session: SessionFacts, run: RunCounts) -> None:
         to_us=session.ended_at_us + around_us,
         limit=100,
     )
-    st.markdown("##### Log events around it")
     if not events:
         st.caption("The server logged nothing noteworthy within 5 s of this session.")
         return
@@ -197,7 +203,7 @@ def _about(session: SessionFacts) -> str:
     rounds = f"{session.rounds_completed} of {counted_noun(session.rounds_planned, 'round')}"
     parts = [
         f"dialogue {plain(session.dialogue_key)}",
-        moment_text(session.started_at_us),
+        moment_text(session.started_at_us) if session.is_timed else "played at an unknown time",
         f"{rounds} completed",
     ]
     if session.host_cached_tokens:

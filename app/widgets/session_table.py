@@ -14,7 +14,7 @@ from app.run_clock import run_origin_us, seconds_into
 from app.session_filter import CHIPS, ReadFilter, scoped
 from app.widgets.filter_line import outcome_chips, session_filter_line
 from app.widgets.navigation import stay_at
-from app.wording import SECOND_US, counted_noun, offset_text, outcome_word, reason_words
+from app.wording import counted_noun, offset_text, outcome_word, reason_words
 from db.filters.terms import Term, number_term, words_term
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
@@ -153,16 +153,18 @@ def _session_row(session: SessionFacts, where: str, origin_us: int | None) -> di
     said = session.detail or (reason_words(session.reason) if session.reason else "")
     turn = "" if session.decisive_turn is None else f"turn {session.decisive_turn + 1}: "
     if origin_us is None:
-        when = {"started": moment_text(session.started_at_us)}
+        started = moment_text(session.started_at_us) if session.is_timed else None
+        when = {"started": started}
     else:
-        when = {"ended": offset_text(seconds_into(session.ended_at_us, origin_us))}
+        ended = seconds_into(session.ended_at_us, origin_us)
+        when = {"ended": offset_text(ended) if session.is_timed else None}
     return {
         "session": address_of(SessionPlace(session=session.id, q=where)),
         "outcome": [outcome_word(session.outcome)],
         "what": turn + said if said else "",
         "rounds": f"{session.rounds_completed}/{session.rounds_planned}",
         "first token": session.first_token_s,
-        "took": (session.ended_at_us - session.started_at_us) / SECOND_US,
+        "took": session.took_s,
         "tokens": session.completion_tokens,
         "host cached": session.host_cached_tokens,
         **when,

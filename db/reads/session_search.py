@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from operator import ge, gt, le, lt
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, false, func, not_, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, false, func, not_, or_, select
 
 from db.filters.terms import TEXT, Bound, Comparison, Filter, Term
 from db.reads.relations import SESSION, TURN, columns_of, values
@@ -27,6 +27,7 @@ from db.reads.search_pieces import SearchPiece, search_pieces
 from db.reads.sessions import SessionFacts
 from db.reads.stored_words import json_has, json_lists, text_has
 from db.reads.time_cap import TimeCap
+from db.vocabulary import UNKNOWN_START_US
 
 MOST_SESSIONS = 200
 
@@ -48,7 +49,15 @@ _NUMBERS: Mapping[str, ColumnElement[Any]] = {
     "prompt": SESSION.c.prompt_tokens,
     "cached": SESSION.c.host_cached_tokens,
     "session": SESSION.c.id,
-    "duration": (SESSION.c.ended_at_us - SESSION.c.started_at_us) / float(_SECOND_US),
+    "duration": case(
+        (
+            and_(
+                SESSION.c.started_at_us > UNKNOWN_START_US,
+                SESSION.c.ended_at_us > SESSION.c.started_at_us,
+            ),
+            (SESSION.c.ended_at_us - SESSION.c.started_at_us) / float(_SECOND_US),
+        )
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, func, select
 from db.reads.frames import frame_of
 from db.reads.relations import ARM, RUN, SESSION, TURN, columns_of, value_or_none, values
 from db.tables.columns import Json, JsonList
-from db.vocabulary import RunState
+from db.vocabulary import UNKNOWN_START_US, RunState
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,6 +29,8 @@ class SilentKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFacts:
+    """`started_at_us` and `ended_at_us` mean something only where `is_timed`."""
+
     id: int
     run_id: int
     session_index: int
@@ -47,6 +49,18 @@ class SessionFacts:
     completion_tokens: int
     host_cached_tokens: int
     judge_version: str
+
+    @property
+    def is_timed(self) -> bool:
+        """False where an imported file does not tell when the session was played."""
+        return self.started_at_us > UNKNOWN_START_US
+
+    @property
+    def took_s(self) -> float | None:
+        """None where its times do not tell it: unknown, or turned back by a clock."""
+        if not self.is_timed or self.ended_at_us <= self.started_at_us:
+            return None
+        return (self.ended_at_us - self.started_at_us) / 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +269,9 @@ def twins(
 
 
 def session_spans(connection: Connection, run_id: int) -> "DataFrame":
-    """One row a session: `id`, `session_index`, `outcome`, `started_at_us`, `ended_at_us`."""
+    """One row a session whose times are known: `id`, `session_index`, `outcome`, `started_at_us`,
+    `ended_at_us`.
+    """
     statement = (
         select(
             SESSION.c.id,
@@ -264,7 +280,7 @@ def session_spans(connection: Connection, run_id: int) -> "DataFrame":
             SESSION.c.started_at_us,
             SESSION.c.ended_at_us,
         )
-        .where(SESSION.c.run_id == run_id)
+        .where(SESSION.c.run_id == run_id, SESSION.c.started_at_us > UNKNOWN_START_US)
         .order_by(SESSION.c.started_at_us)
     )
     names = ["id", "session_index", "outcome", "started_at_us", "ended_at_us"]

@@ -124,7 +124,7 @@ def _session_json(each: FoundSession) -> dict[str, Any]:
         "rounds_completed": session.rounds_completed,
         "rounds_planned": session.rounds_planned,
         "first_token_s": session.first_token_s,
-        "duration_s": (session.ended_at_us - session.started_at_us) / 1e6,
+        "duration_s": session.took_s,
         "completion_tokens": session.completion_tokens,
         "host_cached_tokens": session.host_cached_tokens,
     }

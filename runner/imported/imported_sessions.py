@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from db.vocabulary import ErrorReason, Outcome, TransportEnd, TurnReading
+from db.vocabulary import UNKNOWN_START_US, ErrorReason, Outcome, TransportEnd, TurnReading
 from runner.imported.imported_run import ImportedRequest, ImportedRun
 from runner.judge.assembled_message import AssembledMessage
 from runner.judge.record import TurnContext, TurnRecord
@@ -69,7 +69,7 @@ def _turn(request: ImportedRequest, run: ImportedRun, run_id: int, index: int) -
     return PlayedTurn(
         request_id=f"r{run_id}-s{index}-t{request.turn_index}",
         round_index=request.turn_index,
-        started_at_us=round((_started_s(request, run) or 0.0) * _SECOND_US),
+        started_at_us=_started_at_us(request, run),
         request=b"" if request.asked is None else _bytes(request.asked),
         record=record if request.response is not None else _without_body(record),
         context=context,
@@ -152,6 +152,11 @@ def _with_figures(judged: JudgedTurn, request: ImportedRequest) -> JudgedTurn:
         first_token_s=request.first_token_s,
         message=replace(message, cached_tokens=message.cached_tokens or request.cached_tokens),
     )
+
+
+def _started_at_us(request: ImportedRequest, run: ImportedRun) -> int:
+    started_s = _started_s(request, run)
+    return UNKNOWN_START_US if started_s is None else round(started_s * _SECOND_US)
 
 
 def _started_s(request: ImportedRequest, run: ImportedRun) -> float | None:

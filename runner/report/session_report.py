@@ -42,12 +42,12 @@ def session_report(record: SessionRecord) -> ReportDocument:
         title=f"Session {format_id(IdKind.SESSION, session.id)}: {_outcome(session.outcome)}",
         summary=("A session of ", run_link(record.run.id), ", ", arm, ", in ", told, "."),
         made_from=(
-            f"Played from {dated_text(session.started_at_us)} on, judged by version "
+            f"Played {_since(record)}, judged by version "
             f"{session.judge_version} of the judge; Decisive {campaign.code_version}."
         ),
         sections=(
             _judgement_section(record),
-            Section("Turns", (_turn_figure(record), _turn_table(record))),
+            Section("Turns", (*_turn_figure(record), _turn_table(record))),
             Section("Transcript", tuple(_transcript(record))),
             *_twins_section(record),
             *_log_section(record),
@@ -57,7 +57,6 @@ def session_report(record: SessionRecord) -> ReportDocument:
 
 def _judgement_section(record: SessionRecord) -> Section:
     session, run = record.session, record.run
-    seconds = (session.ended_at_us - session.started_at_us) / _SECOND_US
     parts = [f"{_outcome(session.outcome)}."]
     if session.reason:
         parts.append(f"Reason: {session.reason.replace('_', ' ')}.")
@@ -67,7 +66,7 @@ def _judgement_section(record: SessionRecord) -> Section:
         parts.append(f"Flags: {', '.join(map(str, session.flags))}.")
     counted = (
         f"{session.rounds_completed} of {counted_text(session.rounds_planned, 'round')} completed "
-        f"in {rounded(seconds)} s; dialogue {session.dialogue_key}."
+        f"{_within(record)}; dialogue {session.dialogue_key}."
     )
     said = [" ".join(parts), counted]
     if run.state != "done":
@@ -78,10 +77,24 @@ def _judgement_section(record: SessionRecord) -> Section:
     return Section("What became of it", tuple(map(Paragraph, said)), tag)
 
 
-def _turn_figure(record: SessionRecord) -> TurnFigure:
+def _since(record: SessionRecord) -> str:
+    if not record.session.is_timed:
+        return "at a time that the imported file does not tell"
+    return f"from {dated_text(record.session.started_at_us)} on"
+
+
+def _within(record: SessionRecord) -> str:
+    took_s = record.session.took_s
+    return "in unknown time" if took_s is None else f"in {rounded(took_s)} s"
+
+
+def _turn_figure(record: SessionRecord) -> tuple[TurnFigure, ...]:
+    """None where it is not known how the turns lie in time."""
     began_us = record.session.started_at_us
+    if not record.session.is_timed:
+        return ()
     bars = tuple(_turn_bar(turn, began_us, record) for turn in record.turns)
-    return TurnFigure("Seconds since the session began: waiting, then streaming.", bars)
+    return (TurnFigure("Seconds since the session began: waiting, then streaming.", bars),)
 
 
 def _turn_bar(turn: TurnFacts, began_us: int, record: SessionRecord) -> TurnBar:

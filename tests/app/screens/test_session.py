@@ -3,7 +3,7 @@
 from typing import Any
 
 from db.store import Store
-from db.vocabulary import Outcome, TurnReading
+from db.vocabulary import UNKNOWN_START_US, Outcome, TurnReading
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import HOSTILE, decisive_test
 from tests.db.factories import stored_campaign, stored_run, stored_session
@@ -21,6 +21,22 @@ def test_a_leak_is_told_first_and_marked_in_the_text(open_page: Open, store: Sto
     assert "A call of refund_order was due; raw DSML markup came as text." in words
     marked = next(code for code in page.code if code.language == "diff")
     assert "! ^^^^^^^^^^^^^^^^^^ offset 23: dsml markup as text" in str(marked.value)
+
+
+def test_an_imported_session_without_times_is_laid_on_no_clock(
+    open_page: Open, store: Store
+) -> None:
+    run = stored_run(store, stored_campaign(store).arms[0])
+    stored_session(store, run, started_at_us=UNKNOWN_START_US, ended_at_us=UNKNOWN_START_US)
+
+    page = open_page("session", session="s-1")
+
+    assert not page.exception
+    words = words_of(page)
+    assert "played at an unknown time" in words
+    assert "The imported file does not tell when this session was played." in words
+    assert "1 Jan" not in words
+    assert "nothing noteworthy" not in words
 
 
 def test_only_the_turn_that_decided_is_open(open_page: Open, store: Store) -> None:

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from db.errors import DuplicateImportError
+from db.filters.keys import SESSION_KEYS
+from db.filters.parsing import parse_filter
 from db.reads.campaigns import arms, campaigns
 from db.reads.runs import RunCounts, run_proof, runs
-from db.reads.sessions import TurnFacts, sessions, turns
+from db.reads.session_search import search_sessions
+from db.reads.sessions import TurnFacts, session_spans, sessions, turns
+from db.reads.time_cap import TimeCap
 from db.store import Store
 from db.tables.runs import RunRow
 from db.vocabulary import ErrorReason, RunFlag, RunState
@@ -18,8 +22,11 @@ from runner.execute.rejudging import rejudge_campaign
 from runner.imported.imported_run import ImportedRequest, ImportedRun
 from runner.imported.result_files import read_result_file
 from runner.imported.stored_import import ImportAs, store_imported
+from runner.report.markdown import to_markdown
+from runner.report.session_report import session_report
+from runner.report.stored_record import session_record
 from tests.db.factories import stored_id
-from tests.db.fresh_stores import fresh_store
+from tests.db.fresh_stores import FakeClock, fresh_store
 from tests.db.unstored_rows import LEAKED_TEXT
 
 AS = ImportAs(campaign="imported", arm=None, levels={}, source_path="result.json")
@@ -85,6 +92,26 @@ def test_turns_keep_what_was_told_and_no_bytes_that_were_not(store: Store) -> No
     assert (turn.first_token_s, turn.duration_s, turn.prompt_tokens) == (0.5, 2.0, 7)
     assert turn.due == {}
     assert turn.started_at_us == 1_700_000_000_000_000
+
+
+def test_a_session_whose_moment_is_not_in_the_file_has_none_anywhere(store: Store) -> None:
+    row = add(store, bench(ImportedRequest(content="fine", duration_s=2.0)))
+
+    cap = TimeCap(1, monotonic_s=FakeClock().monotonic_s)
+
+    with store.session() as session:
+        connection = session.connection()
+        (found,) = sessions(connection, stored_id(row))
+        spans = session_spans(connection, stored_id(row))
+        dated = search_sessions(connection, parse_filter("duration:>=0", SESSION_KEYS), cap=cap)
+    report = to_markdown(session_report(session_record(store, found.id)))
+
+    assert not found.is_timed
+    assert found.took_s is None
+    assert spans.empty
+    assert dated.found == []
+    assert "Played at a time that the imported file does not tell" in report
+    assert "1970" not in report
 
 
 def test_an_error_is_told_in_the_words_of_the_tool(store: Store) -> None:
