@@ -8,7 +8,7 @@ from sqlmodel import Session, col, select
 
 from db.errors import DuplicateImportError
 from db.identifiers import IdKind, format_id
-from db.session_writing import EndedSession, pack_session, write_session
+from db.session_writing import EndedSession, pack_session, write_sessions
 from db.store import Store
 from db.tables.campaigns import ArmRow, CampaignRow
 from db.tables.runs import RunRow
@@ -66,7 +66,7 @@ def add_imported_run(store: Store, new: NewImportedRun) -> RunRow:
         session.add(run)
         session.flush()
         for ended in new.sessions_of(_stored_id(run.id)):
-            write_session(session.connection(), pack_session(ended))
+            write_sessions(session.connection(), [pack_session(ended)])
         session.refresh(run)
         run.state = RunState.DONE
         session.add(run)

@@ -3,9 +3,11 @@
 It runs inside a transaction that the recorder opened, and decides nothing about batches or threads.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Insert, Select, Table, Update, bindparam, insert, select, update
@@ -17,7 +19,7 @@ from db.identifiers import IdKind, format_id
 from db.raw_bytes import ReadTimes, keep, rounded_reads
 from db.tables.runs import RunRow
 from db.tables.sessions import RawRow, SessionRow, TurnRow
-from db.vocabulary import RawKind, RunFlag, RunState
+from db.vocabulary import Outcome, RawKind, RunFlag, RunState
 
 SECOND_US = 1_000_000
 
@@ -74,17 +76,22 @@ def pack_session(ended: EndedSession) -> PackedSession:
     )
 
 
-def write_session(connection: Connection, packed: PackedSession) -> StoredIds:
-    """Store the session and count it in its run.
+def write_sessions(connection: Connection, packed: Sequence[PackedSession]) -> list[StoredIds]:
+    """Store sessions of one run and count them in it.
 
-    Raises DuplicateSessionError, RunClosedError, RowMissingError.
+    Raises DuplicateSessionError, RunClosedError, RowMissingError, and stores nothing of them then.
     """
     _count_in_run(connection, packed)
-    _refuse_duplicate(connection, packed.session)
-    inserted = connection.execute(_session_insertion(), column_values(packed.session))
-    session_id = int(inserted.scalar_one())
-    turn_ids = _insert_turns(connection, packed, session_id) if packed.turns else ()
-    return StoredIds(session_id, tuple(turn_ids))
+    _refuse_duplicates(connection, [each.session for each in packed])
+    inserted = connection.execute(
+        _session_insertion(), [column_values(each.session) for each in packed]
+    )
+    session_ids = inserted.scalars().all()
+    turn_ids = iter(_insert_turns(connection, packed, session_ids))
+    return [
+        StoredIds(session_id, tuple(islice(turn_ids, len(each.turns))))
+        for session_id, each in zip(session_ids, packed, strict=True)
+    ]
 
 
 def insert_rows(connection: Connection, rows: Sequence[SQLModel]) -> None:
@@ -133,14 +140,16 @@ def _raw_values(run_id: int, ended: EndedTurn) -> tuple[Mapping[str, Any], ...]:
     )
 
 
-def _count_in_run(connection: Connection, packed: PackedSession) -> None:
+def _count_in_run(connection: Connection, packed: Sequence[PackedSession]) -> None:
     run = table_of(RunRow)
-    run_id = packed.session.run_id
-    said = packed.progress_said
-    values = {"counted_run": run_id} | ({} if said is None else {"said": said})
-    counted = connection.execute(_counting(packed.session.outcome, said is not None), values)
-    if counted.rowcount == 1:
-        if packed.is_capped:
+    run_id = packed[0].session.run_id
+    said = [each.progress_said for each in packed if each.progress_said is not None]
+    values: dict[str, Any] = {"counted_run": run_id, "ended": len(packed)}
+    values |= {f"more_{outcome}": 0 for outcome in Outcome}
+    values |= Counter(f"more_{each.session.outcome}" for each in packed)
+    values |= {"said": said[-1]} if said else {}
+    if connection.execute(_counting(bool(said)), values).rowcount == 1:
+        if any(each.is_capped for each in packed):
             _flag_capped(connection, run_id)
         return
     name = format_id(IdKind.RUN, run_id)
@@ -148,29 +157,40 @@ def _count_in_run(connection: Connection, packed: PackedSession) -> None:
         raise RowMissingError(f"There is no run {name} to record a session in.")
     raise RunClosedError(
         f"Run {name} is done and takes no more sessions; "
-        f"session {packed.session.session_index} came too late."
+        f"session {packed[0].session.session_index} came too late."
     )
 
 
-def _refuse_duplicate(connection: Connection, row: SessionRow) -> None:
+def _refuse_duplicates(connection: Connection, rows: Sequence[SessionRow]) -> None:
     """Nobody can come between this look and the insertion: the row of the run is locked."""
-    twin = {"of_run": row.run_id, "of_index": row.session_index}
-    if connection.execute(_twin_query(), twin).first() is not None:
+    run_id = rows[0].run_id
+    indexes = Counter(row.session_index for row in rows)
+    asked = {"of_run": run_id, "of_indexes": [*indexes]}
+    stored = connection.execute(_twins_query(), asked).scalars().all()
+    twice = [*stored, *(index for index, times in indexes.items() if times > 1)]
+    if twice:
         raise DuplicateSessionError(
-            f"Run {format_id(IdKind.RUN, row.run_id)} already has a session "
-            f"{row.session_index}; the second one was not recorded."
+            f"Run {format_id(IdKind.RUN, run_id)} already has a session "
+            f"{twice[0]}; the second one was not recorded."
         )
 
 
-def _insert_turns(connection: Connection, packed: PackedSession, session_id: int) -> Sequence[int]:
-    inserted = connection.execute(
-        _turn_insertion(),
-        [{**column_values(row), "session_id": session_id} for row in packed.turns],
-    )
-    turn_ids = inserted.scalars().all()
+def _insert_turns(
+    connection: Connection, packed: Sequence[PackedSession], session_ids: Sequence[int]
+) -> Sequence[int]:
+    """The ids of all turns, session after session."""
+    rows = [
+        {**column_values(row), "session_id": session_id}
+        for each, session_id in zip(packed, session_ids, strict=True)
+        for row in each.turns
+    ]
+    if not rows:
+        return ()
+    turn_ids = connection.execute(_turn_insertion(), rows).scalars().all()
+    by_turn = [raws_of_turn for each in packed for raws_of_turn in each.raws]
     raws = [
         {**raw, "turn_id": turn_id}
-        for turn_id, raws_of_turn in zip(turn_ids, packed.raws, strict=True)
+        for turn_id, raws_of_turn in zip(turn_ids, by_turn, strict=True)
         for raw in raws_of_turn
     ]
     connection.execute(_raw_insertion(), raws)
@@ -185,14 +205,16 @@ def _flag_capped(connection: Connection, run_id: int) -> None:
         connection.execute(update(run).where(run.c.id == run_id).values(flags=flagged))
 
 
-# The statements of every session, built once: building them takes longer than running them.
+# The statements of all sessions, built once: building them takes longer than running them.
 
 
 @cache
-def _counting(outcome: str, says_progress: bool) -> Update:
+def _counting(says_progress: bool) -> Update:
     run = table_of(RunRow)
-    counter = run.c[f"n_{outcome}"]
-    changed: dict[Any, Any] = {counter: counter + 1, run.c.n_ended: run.c.n_ended + 1}
+    changed: dict[Any, Any] = {run.c.n_ended: run.c.n_ended + bindparam("ended")}
+    for outcome in Outcome:
+        counter = run.c[f"n_{outcome}"]
+        changed[counter] = counter + bindparam(f"more_{outcome}")
     if says_progress:
         changed[run.c.progress_said] = bindparam("said")
     is_open = (run.c.id == bindparam("counted_run"), run.c.state != RunState.DONE)
@@ -200,17 +222,18 @@ def _counting(outcome: str, says_progress: bool) -> Update:
 
 
 @cache
-def _twin_query() -> Select[Any]:
+def _twins_query() -> Select[Any]:
     session = table_of(SessionRow)
-    return select(session.c.id).where(
-        session.c.run_id == bindparam("of_run"), session.c.session_index == bindparam("of_index")
+    return select(session.c.session_index).where(
+        session.c.run_id == bindparam("of_run"),
+        session.c.session_index.in_(bindparam("of_indexes", expanding=True)),
     )
 
 
 @cache
 def _session_insertion() -> ReturningInsert[Any]:
     session = table_of(SessionRow)
-    return insert(session).returning(session.c.id)
+    return insert(session).returning(session.c.id, sort_by_parameter_order=True)
 
 
 @cache

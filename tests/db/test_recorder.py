@@ -376,3 +376,60 @@ def limit_to_present_size(store: Store) -> None:
         connection = session.connection()
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+
+async def test_sessions_that_end_together_are_stored_together_each_with_its_own_turns(
+    store: Store, run: RunRow
+) -> None:
+    outcomes = [Outcome.LEAK, Outcome.DONE, Outcome.ERROR, Outcome.LEAK] * 20
+    sessions = [ended_session(run, outcome, index=at) for at, outcome in enumerate(outcomes)]
+
+    with Recorder(store, linger_s=0.2) as recorder:
+        await asyncio.gather(*(recorder.session_ended(each) for each in sessions))
+
+    counted = refreshed_run(store, run)
+    assert (counted.n_ended, counted.n_leak, counted.n_done, counted.n_error) == (80, 40, 20, 20)
+    with store.session() as session:
+        for ended in sessions:
+            turns = session.exec(
+                select(TurnRow).where(TurnRow.session_id == ended.session.id)
+            ).all()
+            assert {turn.id for turn in turns} == {each.turn.id for each in ended.turns}
+            stored = session.get_one(SessionRow, ended.session.id)
+            assert (stored.session_index, stored.outcome) == (
+                ended.session.session_index,
+                ended.session.outcome,
+            )
+
+
+async def test_of_two_sessions_of_one_index_that_end_together_the_first_is_kept(
+    store: Store, run: RunRow
+) -> None:
+    twins = [ended_session(run, index=3), ended_session(run, Outcome.LEAK, index=3)]
+    others = [ended_session(run, index=4), ended_session(run, index=5)]
+
+    with Recorder(store, linger_s=0.2) as recorder:
+        results = await asyncio.gather(
+            *(recorder.session_ended(each) for each in [*twins, *others]), return_exceptions=True
+        )
+
+    assert [type(result) for result in results] == [
+        type(None),
+        DuplicateSessionError,
+        type(None),
+        type(None),
+    ]
+    counted = refreshed_run(store, run)
+    assert (counted.n_ended, counted.n_done, counted.n_leak) == (3, 3, 0)
+
+
+async def test_sessions_of_two_runs_that_end_together_count_in_their_own_run(
+    store: Store, run: RunRow
+) -> None:
+    other = stored_run(store, stored_campaign(store, name="other").arms[0], state=RunState.DRIVING)
+    sessions = [ended_session(each, index=at) for at in range(6) for each in (run, other)]
+
+    with Recorder(store, linger_s=0.2) as recorder:
+        await asyncio.gather(*(recorder.session_ended(each) for each in sessions))
+
+    assert refreshed_run(store, run).n_ended == refreshed_run(store, other).n_ended == 6
