@@ -12,8 +12,8 @@ TAKEN_OUT = "[key taken out]"
 
 
 class Redacted(StrEnum):
-    """`keys`: what looks like a secret. `hosts`: names, addresses, folders, the build of a kernel.
-    `prompts`: what the client sent, and of the answers all but the markup that leaked.
+    """`keys`: what looks like a secret. `hosts`: names, addresses, logins, folders, the build of a
+    kernel. `prompts`: what the client sent, and of the answers all but the markup that leaked.
     """
 
     KEYS = "keys"
@@ -39,6 +39,9 @@ _SHAPED_KEY = re.compile(
 _URL_USER = re.compile(r"(?<=://)[^/\s:@]{1,256}:[^/\s@]{1,256}@")
 
 _URL_HOST = re.compile(r"(?<=://)(\[[0-9a-fA-F:.]+\]|[\w.-]+)")
+_LOGIN = re.compile(
+    r"(?<![\w.+@-])(?<!\w/)[A-Za-z_][\w.-]{0,63}@([A-Za-z\d][\w.-]{0,252}\w)(?![\w@])"
+)
 _IPV4 = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _IPV6 = re.compile(r"(?<![\w:])(?=:*[\da-fA-F])[\da-fA-F]{0,4}(?::[\da-fA-F]{0,4}){3,7}(?![\w:])")
 _FOLDERS = re.compile(
@@ -52,7 +55,8 @@ _LOOPBACK = re.compile(r"127(?:\.\d+){3}|0\.0\.0\.0|localhost|\[?::1?\]?")
 class Redactor:
     """One for all parts of one report, so that one host has one number in all of them.
 
-    `hosts` are names that the record knows; they are numbered first, in their order.
+    `hosts` are names that the record knows; they are numbered first, in their order. How a name is
+    written, large or small, tells no host from another.
     """
 
     def __init__(self, kinds: Iterable[Redacted], *, hosts: Iterable[str] = ()) -> None:
@@ -63,7 +67,7 @@ class Redactor:
             self._host(host)
         longest_first = sorted(known, key=len, reverse=True)
         names = "|".join(re.escape(host) for host in longest_first)
-        self._known = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])") if names else None
+        self._known = re.compile(rf"(?i)(?<![\w.-])(?:{names})(?![\w-])") if names else None
 
     @property
     def kinds(self) -> tuple[Redacted, ...]:
@@ -80,6 +84,7 @@ class Redactor:
         return self._without_hosts(text) if Redacted.HOSTS in self._kinds else text
 
     def _without_hosts(self, text: str) -> str:
+        text = _LOGIN.sub(lambda match: self._host(match[1]), text)
         for pattern in (_URL_HOST, _IPV4, _IPV6):
             text = pattern.sub(lambda match: self._host(match[0]), text)
         if self._known is not None:
@@ -90,7 +95,7 @@ class Redactor:
     def _host(self, name: str) -> str:
         if not _is_telling(name) or re.fullmatch(r"host-\d+", name):
             return name
-        return f"host-{self._numbers.setdefault(name, len(self._numbers) + 1)}"
+        return f"host-{self._numbers.setdefault(name.lower(), len(self._numbers) + 1)}"
 
 
 def hidden_text(text: str) -> str:

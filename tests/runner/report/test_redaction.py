@@ -50,6 +50,24 @@ def test_a_host_has_one_number_wherever_it_is_named() -> None:
     assert redact("http://127.0.0.1:3000 and localhost") == "http://127.0.0.1:3000 and localhost"
 
 
+def test_a_host_is_the_same_in_large_and_small_letters() -> None:
+    redact = Redactor([Redacted.HOSTS], hosts=["gpu-node7"])
+
+    assert redact("GPU-NODE7 refused http://Gpu-Node7:3000") == "host-1 refused http://host-1:3000"
+
+
+def test_a_login_tells_neither_its_user_nor_its_host() -> None:
+    redact = Redactor([Redacted.HOSTS])
+
+    assert (
+        redact("ssh -o BatchMode=yes ops@gpu-7 systemctl")
+        == "ssh -o BatchMode=yes host-1 systemctl"
+    )
+    assert redact("http://ann@gpu-8:3000/v1") == "http://host-2:3000/v1"
+    assert redact("repo/image@sha256:0f") == "repo/image@sha256:0f"
+    assert redact("rank@0 and @pytest.fixture") == "rank@0 and @pytest.fixture"
+
+
 def test_folders_tell_no_user_and_no_place() -> None:
     redact = Redactor([Redacted.HOSTS])
 
