@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.turn_view import cached_by_source, call_text, due_text, view_turn
-from db.reads.sessions import TurnFacts
 from tests.app.scenes import LEAK
+from tests.db.turn_facts import turn_facts
 
 LEAKED = {"content": LEAK, "tool_calls": []}
 SPAN = {"field": "content", "start": 23, "end": len(LEAK), "family": "dsml"}
@@ -18,38 +18,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=8,
 )
-
-
-def turn_facts(**columns: Any) -> TurnFacts:
-    values: dict[str, Any] = {
-        "id": 1,
-        "session_id": 1,
-        "turn_index": 0,
-        "round_index": 0,
-        "request_id": "r",
-        "due": {},
-        "got": {},
-        "context": {},
-        "reading": "done",
-        "outcome": None,
-        "reason": None,
-        "detail": None,
-        "flags": [],
-        "markup": [],
-        "http_status": 200,
-        "content_type": "text/event-stream",
-        "transport_end": "clean_eof",
-        "started_at_us": 0,
-        "first_byte_s": 0.1,
-        "first_token_s": 0.2,
-        "last_progress_s": 0.9,
-        "duration_s": 1.0,
-        "finish_reason": "stop",
-        "prompt_tokens": 10,
-        "completion_tokens": 5,
-        "cached_tokens": {},
-    }
-    return TurnFacts(**{**values, **columns})
 
 
 def test_a_due_call_is_written_like_a_call() -> None:

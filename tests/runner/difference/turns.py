@@ -1,10 +1,11 @@
-"""Turns as the reads return them, with defaults."""
+"""Turns of two dialogues, and pairs of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from db.reads.sessions import TurnFacts
 from db.reads.transcripts import PairedTurns, PairOfSessions
+from tests.db.turn_facts import turn_facts
 
 LEAKED = '<｜DSML｜invoke name="look_sky">\n<｜DSML｜parameter name="city">oslo</｜DSML｜parameter>'
 
@@ -21,32 +22,15 @@ def turn(
     calls = [] if call is None else [{"name": call[0], "arguments": call[1], "id": f"id-{index}"}]
     values: dict[str, Any] = {
         "id": index + 1,
-        "session_id": 1,
         "round_index": index // 2,
         "request_id": f"r1-s1-t{index}",
-        "due": {},
         "got": {"content": content, "reasoning": "", "tool_calls": calls},
         "context": {"user": user, "prior": list(prior)},
-        "reading": "done",
-        "outcome": None,
-        "reason": None,
-        "detail": None,
-        "flags": [],
-        "markup": [],
-        "http_status": 200,
-        "content_type": None,
-        "transport_end": "clean_eof",
         "started_at_us": index * 1_000_000,
-        "first_byte_s": None,
-        "first_token_s": None,
-        "last_progress_s": None,
-        "duration_s": 1.0,
-        "finish_reason": "stop",
         "prompt_tokens": 100,
         "completion_tokens": 10,
-        "cached_tokens": {},
     }
-    return TurnFacts(turn_index=index, **{**values, **columns})
+    return turn_facts(turn_index=index, **{**values, **columns})
 
 
 def pair(
