@@ -5,12 +5,11 @@ from typing import Annotated
 
 import typer
 
-from db.identifiers import IdKind, parse_id
-from db.reads.runs import run as run_of
 from db.reads.wedges import WedgeSpan, wedge_spans
 from db.store import Store, open_store_read_only
 from db.store_url import DEFAULT_STORE_URL
 from runner.cli.console import say, say_json
+from runner.cli.opening import find_stored_run
 from runner.cli.options import JsonOption, StoreOption
 from runner.errors import UsageError
 from runner.evidence.number_words import counted_text
@@ -28,7 +27,7 @@ def blackbox(
 ) -> None:
     """Show the wedges of a run and what was kept of each; with --to, write that into files."""
     with open_store_read_only(store) as opened:
-        run_id = _find(opened, run)
+        run_id = find_stored_run(opened, run).id
         with opened.session() as session:
             spans = wedge_spans(session.connection(), run_id)
         folders = _written(opened, run_id, to) if to is not None else []
@@ -42,17 +41,6 @@ def blackbox(
         _say_span(number, span)
     for folder in folders:
         say(f"written: {folder}")
-
-
-def _find(store: Store, text: str) -> int:
-    run_id = parse_id(IdKind.RUN, text)
-    with store.session() as session:
-        found = None if run_id is None else run_of(session.connection(), run_id)
-    if found is None:
-        raise UsageError(
-            f"the store {store.url} has no run {text}; `decisive show CAMPAIGN --lines` lists them"
-        )
-    return found.id
 
 
 def _written(store: Store, run_id: int, folder: Path) -> list[Path]:

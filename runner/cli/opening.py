@@ -1,4 +1,4 @@
-"""Opens what a command names: campaign files with their stacks, a stored campaign."""
+"""Opens what a command names: campaign files with their stacks, a stored campaign or run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from db.identifiers import IdKind, parse_id
 from db.reads.campaigns import CampaignFacts, campaigns
+from db.reads.runs import RunCounts, run
 from db.store import Store
 from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import load_campaign
@@ -62,3 +63,16 @@ def find_stored_campaign(store: Store, reference: str | None) -> CampaignFacts:
         raise UsageError(f"the store {store.url} holds no campaign: run one with `decisive run`")
     names = ", ".join(sorted({facts.name for facts in known}))
     raise UsageError(f"the store {store.url} has no campaign {reference!r}; it has: {names}")
+
+
+def find_stored_run(store: Store, reference: str) -> RunCounts:
+    """The run of an id. Raises UsageError."""
+    run_id = parse_id(IdKind.RUN, reference)
+    with store.session() as session:
+        found = None if run_id is None else run(session.connection(), run_id)
+    if found is None:
+        raise UsageError(
+            f"the store {store.url} has no run {reference}; "
+            "`decisive show CAMPAIGN --lines` lists them"
+        )
+    return found

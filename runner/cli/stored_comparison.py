@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from db.identifiers import IdKind, format_id, parse_id
-from db.reads.runs import RunCounts, run
+from db.reads.runs import RunCounts
 from db.reads.sessions import paired_outcomes
 from db.store import Store
 from db.vocabulary import Outcome, OutcomeClass
 from runner.campaign.prediction import parse_prediction
+from runner.cli.opening import find_stored_run
 from runner.errors import UsageError
 from runner.evidence.arm_evidence import ArmEvidence
 from runner.evidence.campaign_verdict import Question
@@ -112,13 +113,7 @@ def pair_runs(
 
 
 def _find(store: Store, text: str) -> StoredRun:
-    run_id = parse_id(IdKind.RUN, text)
-    with store.session() as session:
-        found = None if run_id is None else run(session.connection(), run_id)
-    if found is None:
-        raise UsageError(
-            f"the store {store.url} has no run {text}; `decisive show CAMPAIGN --lines` lists them"
-        )
+    found = find_stored_run(store, text)
     return StoredRun(found, gather_evidence(store, found.campaign_id))
 
 
