@@ -44,14 +44,8 @@ def rate_scale(marks: Sequence[RateMark]) -> float:
 
 def _rates(marks: Sequence[RateMark]) -> str:
     end = rate_scale(marks)
-    labels = _padded([mark.label.text for mark in marks])
-    lines = [
-        f"{label} |{_rate_line(mark, end)}| {one_line(mark.said)}"
-        for label, mark in zip(labels, marks, strict=True)
-    ]
-    margin = " " * len(labels[0]) if labels else ""
-    scale = f"{margin} 0{f'{end:.0%}'.rjust(WIDTH)}"
-    return "\n".join([*lines, scale, f"{margin} o rate, --- its interval, : single runs"])
+    rows = [(mark.label.text, _rate_line(mark, end), mark.said) for mark in marks]
+    return _scaled(rows, end=f"{end:.0%}", key="o rate, --- its interval, : single runs")
 
 
 def _rate_line(mark: RateMark, end: float) -> str:
@@ -98,14 +92,8 @@ def _outcome_line(bar: OutcomeBar, most: int) -> str:
 
 def _turns(bars: Sequence[TurnBar]) -> str:
     end_s = max((bar.ends_s for bar in bars), default=0.0) or 1.0
-    labels = _padded([bar.label for bar in bars])
-    lines = [
-        f"{label} |{_turn_line(bar, end_s)}| {one_line(bar.said)}"
-        for label, bar in zip(labels, bars, strict=True)
-    ]
-    margin = " " * len(labels[0]) if labels else ""
-    scale = f"{margin} 0{f'{end_s:.1f} s'.rjust(WIDTH)}"
-    return "\n".join([*lines, scale, f"{margin} . waiting for the first token, = streaming"])
+    rows = [(bar.label, _turn_line(bar, end_s), bar.said) for bar in bars]
+    return _scaled(rows, end=f"{end_s:.1f} s", key=". waiting for the first token, = streaming")
 
 
 def _turn_line(bar: TurnBar, end_s: float) -> str:
@@ -120,6 +108,17 @@ def _turn_line(bar: TurnBar, end_s: float) -> str:
     if bar.first_token_s is None:
         cells[place(bar.ends_s)] = "."
     return "".join(cells)
+
+
+def _scaled(rows: Sequence[tuple[str, str, str]], *, end: str, key: str) -> str:
+    """Label, line and what is said of it in each row; below, a scale from 0 to `end`."""
+    labels = _padded([label for label, _, _ in rows])
+    lines = [
+        f"{label} |{line}| {one_line(said)}"
+        for label, (_, line, said) in zip(labels, rows, strict=True)
+    ]
+    margin = " " * len(labels[0]) if labels else ""
+    return "\n".join([*lines, f"{margin} 0{end.rjust(WIDTH)}", f"{margin} {key}"])
 
 
 def _padded(labels: Sequence[str]) -> list[str]:
