@@ -21,6 +21,8 @@ def cases(
 ) -> None:
     """Judge recorded cases; the exit status is 1 if the reading of any differs."""
     comparison = _compare(file, case_readers(load_catalogue(open_configs(configs).event_files())))
+    if not comparison.readings:
+        raise UsageError(f"{file} holds no case, so that nothing was judged: a case is a line")
     if as_json:
         say_json(comparison.to_json())
     else:

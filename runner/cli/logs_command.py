@@ -29,6 +29,7 @@ _PACKED = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\x0
 _PEEKED_BYTES = 4096
 _OF_TEXT = b"\0\t\n\v\f\r\x1b" + bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100))
 _MOST_STRANGE = 0.02
+_EMPTY = "empty"
 _FINE = frozenset({"benign", "slow", "pressure", "parser"})
 
 
@@ -47,7 +48,7 @@ def logs(
     configs: ConfigsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find wedges, crashes, aborts and what only looks like them; 1 if any is there.
+    """Find wedges, crashes, aborts and what only looks like them; 1 if any is there, 3 if no line.
 
     Plain files, journald's JSON, docker's and Kubernetes' files are read as they are.
     """
@@ -61,10 +62,21 @@ def logs(
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     if as_json:
-        say_json(reading.to_json())
+        say_json({**reading.to_json(), "verdict": _verdict(reading)})
     else:
         _say(reading)
-    raise typer.Exit(ExitStatus.FINE if reading.verdict in _FINE else ExitStatus.SOME_FAILED)
+    raise typer.Exit(_status(reading))
+
+
+def _verdict(reading: LogReading) -> str:
+    """A log without a line proves nothing bad, and nothing good."""
+    return reading.verdict if reading.records else _EMPTY
+
+
+def _status(reading: LogReading) -> ExitStatus:
+    if not reading.records:
+        return ExitStatus.COULD_NOT_SAY
+    return ExitStatus.FINE if reading.verdict in _FINE else ExitStatus.SOME_FAILED
 
 
 def _opened(file: Path) -> AbstractContextManager[BufferedReader]:
@@ -108,7 +120,8 @@ def _say(reading: LogReading) -> None:
         result_console().print(table)
         for finding in reading.findings:
             say(f"{finding.kind}: {finding.means}")
-    say(f"{reading.verdict.upper()}  ({reading.lines:,} lines)")
+    meaning = "" if reading.records else ": this says nothing of the server"
+    say(f"{_verdict(reading).upper()}  ({reading.lines:,} lines){meaning}")
 
 
 def _cells(finding: LogFinding) -> tuple[str, ...]:
