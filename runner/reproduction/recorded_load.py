@@ -87,6 +87,11 @@ def recorded_load(store: Store, reference: str) -> RecordedLoad:
         played = run(connection, focus.run_id)
         assert played is not None, "a session has a run"
         plays, cut = _plays(connection, focus)
+        if not plays and not cut:
+            raise UsageError(
+                f"what {reference} was asked is not in the store, for the file that it was "
+                "imported from does not tell it: there is nothing to send again"
+            )
         facts = campaign(connection, played.campaign_id)
         assert facts is not None, "a run has a campaign"
         own_runs = [x for x in runs(connection, [facts.id]) if x.arm_id == played.arm_id]
@@ -133,7 +138,7 @@ def _plays(
     beside = [
         each
         for each in sessions(connection, focus.run_id, limit=_MOST_SESSIONS)
-        if each.started_at_us <= focus.ended_at_us and each.ended_at_us >= focus.started_at_us
+        if each.id == focus.id or _overlap(each, focus)
     ]
     first_us = min(each.started_at_us for each in beside)
     plays: list[RecordedPlay] = []
@@ -144,6 +149,13 @@ def _plays(
             starts_after_s = (each.started_at_us - first_us) / _SECOND_US
             plays.append(RecordedPlay(each, starts_after_s, tuple(requests)))
     return tuple(plays), tuple(cut)
+
+
+def _overlap(one: SessionFacts, other: SessionFacts) -> bool:
+    """Of sessions whose times are not known nothing is said to have been under way together."""
+    if not one.is_timed or not other.is_timed:
+        return False
+    return one.started_at_us <= other.ended_at_us and one.ended_at_us >= other.started_at_us
 
 
 def _requests(
@@ -159,7 +171,7 @@ def _requests(
         body = None if raw is None or raw.is_capped else raw_bytes(connection, raw.id)
         if body is None:
             cut.append(f"{format_id(IdKind.SESSION, played.id)}/{number_of(turn)}")
-        else:
+        elif body:  # an imported turn may come without what was asked
             yield RecordedRequest(turn, body, pause_s)
 
 

@@ -18,6 +18,7 @@ from db.reads.time_cap import TimeCap
 from db.store import Store
 from db.tables.runs import RunRow
 from db.vocabulary import ErrorReason, RunFlag, RunState
+from runner.errors import UsageError
 from runner.execute.rejudging import rejudge_campaign
 from runner.imported.imported_run import ImportedRequest, ImportedRun
 from runner.imported.result_files import read_result_file
@@ -25,6 +26,7 @@ from runner.imported.stored_import import ImportAs, store_imported
 from runner.report.markdown import to_markdown
 from runner.report.session_report import session_report
 from runner.report.stored_record import session_record
+from runner.reproduction.recorded_load import recorded_load
 from tests.db.factories import stored_id
 from tests.db.fresh_stores import FakeClock, fresh_store
 from tests.db.unstored_rows import LEAKED_TEXT
@@ -112,6 +114,24 @@ def test_a_session_whose_moment_is_not_in_the_file_has_none_anywhere(store: Stor
     assert dated.found == []
     assert "Played at a time that the imported file does not tell" in report
     assert "1970" not in report
+
+
+def test_a_session_whose_requests_are_not_in_the_file_cannot_be_sent_again(store: Store) -> None:
+    add(store, bench(ImportedRequest(content="fine")))
+
+    with pytest.raises(UsageError, match="what s-1 was asked is not in the store"):
+        recorded_load(store, "s-1")
+
+
+def test_sessions_of_unknown_times_are_not_taken_to_have_been_under_way_together(
+    store: Store,
+) -> None:
+    asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    add(store, bench(*(ImportedRequest(content="fine", asked=asked) for _ in range(2))))
+
+    load = recorded_load(store, "s-1")
+
+    assert [play.session.id for play in load.plays] == [1]
 
 
 def test_an_error_is_told_in_the_words_of_the_tool(store: Store) -> None:
