@@ -123,12 +123,19 @@ def _turn_row(turn: TurnFacts, record: SessionRecord) -> tuple[Words, ...]:
         f"{_number(turn)}{decides}",
         _due(turn, record),
         turn.reading.replace("_", " "),
-        "none came" if turn.first_token_s is None else f"{rounded(turn.first_token_s, 2)} s",
+        _first_token(turn),
         f"{rounded(turn.duration_s, 2)} s",
         _count(turn.prompt_tokens),
         _count(turn.completion_tokens),
         _count(turn.cached_tokens.get("total")),
     )
+
+
+def _first_token(turn: TurnFacts) -> str:
+    if turn.first_token_s is not None:
+        return f"{rounded(turn.first_token_s, 2)} s"
+    came = any(turn.got.get(name) for name in ("reasoning", "content", "tool_calls"))
+    return "not told" if came else "none came"
 
 
 def _number(turn: TurnFacts) -> int:

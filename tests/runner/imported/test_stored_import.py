@@ -114,6 +114,7 @@ def test_a_session_whose_moment_is_not_in_the_file_has_none_anywhere(store: Stor
     assert dated.found == []
     assert "Played at a time that the imported file does not tell" in report
     assert "1970" not in report
+    assert "none came" not in report  # the answer did, at a moment that is not told
 
 
 def test_a_session_whose_requests_are_not_in_the_file_cannot_be_sent_again(store: Store) -> None:
