@@ -33,6 +33,7 @@ def reference_problems(shape: CampaignShape, source: YamlSource) -> list[Problem
         *check.baseline(),
         *check.known_good(),
         *check.looks(),
+        *check.longest_pause(),
         *check.hypotheses(),
     ]
     return problems or list(check.matrix())
@@ -125,6 +126,19 @@ class _ReferenceCheck:
             place = self._source.place_of_value(("stop",))
             what = f"the looks are planned after 2 and after {BLOCKS_OF_TWO_LOOKS} blocks: set "
             yield Problem(place, f"{what}schedule.blocks to {BLOCKS_OF_TWO_LOOKS}", str(blocks))
+
+    def longest_pause(self) -> Iterator[Problem]:
+        """A wedge has victims: where all have given up before the pause is over, none is seen."""
+        deadlines = self._shape.workload.deadlines
+        each = (deadlines.first_token_s, deadlines.no_progress_s, deadlines.session_s)
+        pause_s = self._shape.longest_pause_s
+        if pause_s is not None and pause_s >= min(each):
+            place = self._source.place_of_value(("longest_pause_s",))
+            what = (
+                f"no wedge could be seen: sessions give up after {min(each):g} s, and the longest "
+                "pause must be shorter than first_token_s, no_progress_s and session_s"
+            )
+            yield Problem(place, what, f"{pause_s:g}")
 
     def hypotheses(self) -> Iterator[Problem]:
         ids = [hypothesis.id for hypothesis in self._shape.hypotheses]

@@ -79,7 +79,7 @@ class CampaignShape(Shape):
     corrupt: tuple[Name, ...] = Field(default=DEFAULT_CORRUPT, min_length=1)
     stop: Annotated[StopRule, Field(strict=False)] = StopRule.FIXED
     on_wedge: Annotated[OnWedge, Field(strict=False)] = OnWedge.RECORD
-    longest_pause_s: float | None = Field(default=None, gt=0, le=86_400)
+    longest_pause_s: float | None = Field(default=None, ge=1, le=86_400)
     notify: tuple[Text, ...] = ()
     client_processes: _Processes = "auto"
     hypotheses: tuple[HypothesisShape, ...] = ()
