@@ -21,9 +21,11 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[testbed,test]'
 	@touch $(STAMP)
 
+# Of the dashboard: make demo PORT=8600; without it 8501, or the next one that is free.
+PORT =
 demo: setup
 	@echo "The decisive test runs for some five to ten minutes on two cores; Ctrl-C ends it and keeps what was done."
-	$(BIN)/decisive up --launch decisive-test --open
+	$(BIN)/decisive up --launch decisive-test --open $(if $(PORT),--port $(PORT))
 
 # The decisive test played on this machine, and the example report made of it: some five to ten minutes.
 REPORT_OF := $(BIN)/decisive report decisive-test --store sqlite:///report.db --redact hosts --base-url http://127.0.0.1:8501 --force

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +20,7 @@ from runner.cli.chosen_configs import open_configs
 from runner.cli.console import say, tell
 from runner.cli.opening import open_campaign
 from runner.cli.options import ConfigsOption, StoreOption
-from runner.control.ports import free_port, is_listening
+from runner.control.ports import is_listening
 from runner.errors import UsageError
 from runner.execute.supervisor import (
     DASHBOARD_GRACE_S,
@@ -31,6 +31,7 @@ from runner.execute.supervisor import (
 
 DEFAULT_PORT = 8501
 _HOST = "127.0.0.1"
+_PORTS_TRIED = 100
 
 
 def up(
@@ -39,7 +40,10 @@ def up(
     port: Annotated[
         int | None,
         typer.Option(
-            min=1, max=65_535, help="Of the dashboard.", show_default=f"{DEFAULT_PORT} if free"
+            min=1,
+            max=65_535,
+            help="Of the dashboard.",
+            show_default=f"{DEFAULT_PORT}, or the next one that is free",
         ),
     ] = None,
     launch: Annotated[
@@ -49,7 +53,7 @@ def up(
 ) -> None:
     """Start the dashboard and a worker; Ctrl-C ends both after the sessions in flight."""
     folder = open_configs(configs)
-    chosen_port = _usable_port(port)
+    chosen_port = usable_port(port)
     with open_store(store) as opened:
         _say_places(opened, folder, chosen_port)
         if launch is not None:
@@ -73,7 +77,7 @@ def _run(supervisor: Supervisor, page: str | None) -> None:
         try:
             supervisor.start()
             if page is not None:
-                _open_in_browser(page)
+                open_in_browser(page, os.environ)
             supervisor.wait()
         finally:
             tell("stopping: the sessions in flight end first; Ctrl-C again stops at once")
@@ -99,12 +103,28 @@ def _commands(port: int) -> list[SupervisedCommand]:
     ]
 
 
-def _usable_port(port: int | None) -> int:
-    if port is None:
-        return free_port() if is_listening(_HOST, DEFAULT_PORT) else DEFAULT_PORT
-    if is_listening(_HOST, port):
-        raise UsageError(f"port {port} is in use; name another with --port")
-    return port
+def usable_port(named: int | None, is_taken: Callable[[int], bool] | None = None) -> int:
+    """The port that was named, else the first free one from 8501 upwards, which is said.
+
+    Raises UsageError.
+    """
+    is_taken = is_taken or (lambda port: is_listening(_HOST, port))
+    if named is not None:
+        if is_taken(named):
+            raise UsageError(f"port {named} is in use; name another with --port")
+        return named
+    last = DEFAULT_PORT + _PORTS_TRIED - 1
+    free = next((port for port in range(DEFAULT_PORT, last + 1) if not is_taken(port)), None)
+    if free is None:
+        raise UsageError(
+            f"the ports {DEFAULT_PORT} to {last} are all in use; name another with --port"
+        )
+    if free != DEFAULT_PORT:
+        say(
+            f"port {DEFAULT_PORT} is in use by another program; this dashboard is on {free} "
+            "(--port names another)"
+        )
+    return free
 
 
 def _say_places(store: Store, folder: ConfigFolder, port: int) -> None:
@@ -113,14 +133,22 @@ def _say_places(store: Store, folder: ConfigFolder, port: int) -> None:
     say(f"dashboard: http://{_HOST}:{port}")
 
 
-def _open_in_browser(page: str) -> None:
+def open_in_browser(
+    page: str,
+    environment: Mapping[str, str],
+    open_page: Callable[[str], bool] = webbrowser.open,
+) -> None:
     """Where there is a screen: on a server it would start a text browser over our output."""
     has_screen = sys.platform == "darwin" or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+        environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )
+    is_open = False
     if has_screen:
         with contextlib.suppress(webbrowser.Error):
-            webbrowser.open(page)
+            is_open = open_page(page)
+    if not is_open:
+        missing = "no browser could be started" if has_screen else "there is no display"
+        tell(f"--open: {missing} here; open {page} yourself")
 
 
 @contextlib.contextmanager
