@@ -10,6 +10,7 @@ from runner.campaign.plan import make_plan
 from runner.campaign.stack_file import stack_of
 from runner.campaign.stack_fit import check_campaign_on_stack
 from runner.campaign.yaml_source import parse_yaml
+from runner.evidence.plan_assessment import Assumptions, assess_hypotheses
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 _YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -31,13 +32,21 @@ def test_the_example_of_a_server_that_one_starts_oneself_is_a_campaign_that_can_
 
     assert (len(plan.arms), len(plan.runs), plan.launches) == (4, 12, 0)
     assert plan.warnings == ()
+    assert campaign.hypotheses == ()
 
 
-def test_the_example_of_a_unit_on_another_host_is_a_stack_that_can_be_used(
+def test_the_example_of_a_unit_on_another_host_can_answer_the_hypothesis_beside_it(
     examples: list[str],
 ) -> None:
     stack = stack_of(parse_yaml("README.md", examples[2]))
+    campaign = campaign_of(parse_yaml("README.md", examples[3]))
+
+    check_campaign_on_stack(campaign, stack)
+    plan = make_plan(campaign, stack)
+    (assessed,) = assess_hypotheses(plan, stack, assumptions=Assumptions())
 
     assert stack.services["server"].unit == "sglang.service"
     assert stack.factors["hicache"]["on"].verify
-    assert len(examples) == 3
+    assert (len(plan.runs), plan.launches) == (6, 6)
+    assert assessed.assessment.can_answer, assessed.assessment.shortcomings
+    assert len(examples) == 4
