@@ -167,7 +167,7 @@ class Workload(Shape):
     deadlines: Deadlines = Deadlines()
     tool_latency: Annotated[ToolLatency | None, BeforeValidator(_none_for_zero)] = None
     stream: bool = True
-    arrivals_per_s: float | None = Field(default=None, gt=0, le=10_000)
+    arrivals_per_s: float | None = Field(default=None, ge=0.0001, le=10_000)
     evict_flood: Annotated[EvictFlood | None, BeforeValidator(_with_defaults_for_true)] = None
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
     request: RequestFields = Field(default_factory=dict)

@@ -17,6 +17,7 @@ from runner.evidence.statistical_power import SessionsNeeded
 
 # The simulation holds exact tables of up to five such runs an arm.
 MOST_SESSIONS_A_RUN = 500
+SMALLEST_FALL = 1e-9
 
 
 def power(
@@ -33,6 +34,11 @@ def power(
     if after >= before:
         raise UsageError(
             f"the higher rate comes first and the two must differ, not {before:g} {after:g}"
+        )
+    if before - after < SMALLEST_FALL:
+        raise UsageError(
+            f"a fall below {SMALLEST_FALL:g} takes more sessions than can be counted, "
+            f"not {before:g} {after:g}"
         )
     rows = power_table(before, after, sessions_a_run=sessions)
     alpha = DecisionRule().alpha_of_direction
