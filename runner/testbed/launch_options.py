@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from runner.testbed.answer_parsing import Parsing
+from runner.testbed.listening_socket import port_number
 
 VERSION = "0.2.0"
 ALL_TOKENS = 1024
@@ -133,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_server(switch: _Switches) -> None:
     switch("--host", help="address to listen on")
-    switch("--port", type=int, help="0 picks a free port; the bound address is printed")
+    switch("--port", type=port_number, help="0 picks a free port; the bound address is printed")
     switch("--served-model-name", help="name in /v1/models and in answers")
     switch(
         "--parser",
@@ -187,8 +188,12 @@ def _add_topology(switch: _Switches) -> None:
         choices=["null", "prefill", "decode"],
         help="serve one side alone, to be reached through a router",
     )
-    switch("--prefill-port", type=int, help="of the prefill server behind the router; 0: free")
-    switch("--decode-port", type=int, help="of the decode server behind the router; 0: free")
+    switch(
+        "--prefill-port", type=port_number, help="of the prefill server behind the router; 0: free"
+    )
+    switch(
+        "--decode-port", type=port_number, help="of the decode server behind the router; 0: free"
+    )
     switch(
         "--disaggregation-bootstrap-port",
         type=int,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import socket
+
+MOST_PORT = 65_535
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -17,3 +20,11 @@ def bind(host: str, port: int) -> socket.socket:
         number = error.errno or 0
         raise OSError(number, f"{host}:{port}: {os.strerror(number)}") from error
     return listener
+
+
+def port_number(text: str) -> int:
+    """For argparse; 0 stands for a free one."""
+    port = int(text)
+    if not 0 <= port <= MOST_PORT:
+        raise argparse.ArgumentTypeError(f"{text} is no port: ports go from 0 to {MOST_PORT}")
+    return port

@@ -18,7 +18,7 @@ import uvicorn
 
 from runner.testbed import log_lines
 from runner.testbed.http_serving import BACKLOG, http_config
-from runner.testbed.listening_socket import bind
+from runner.testbed.listening_socket import bind, port_number
 from runner.testbed.log_output import configure_log
 from runner.testbed.relay import Worker
 from runner.testbed.router import running_router
@@ -76,6 +76,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--prefill", required=True, metavar="URL", help="of the prefill server")
     parser.add_argument("--decode", required=True, metavar="URL", help="of the decode server")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=0, help="0 picks a free port")
+    parser.add_argument("--port", type=port_number, default=0, help="0 picks a free port")
     parser.add_argument("--access-log", action=argparse.BooleanOptionalAction, default=True)
     return parser
