@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from typing import NamedTuple
 
 import httpx
 
@@ -17,9 +18,11 @@ from runner.control.error_texts import errors_without
 from runner.control.host import Host
 from runner.control.machine import Machine, run_well
 from runner.control.secrets import Secrets
+from runner.control.service_commands import filled_words
 from runner.errors import StackControlError, StackError
 from runner.execute.stack_watch import found_services
 from runner.observe.exposition import read_exposition
+from runner.observe.log_follower import CommandFollower, LogSource
 from runner.observe.metric_dialects import dialect_of
 from runner.stacks.log_sources import log_source_of
 from runner.stacks.service_connection import ServiceKeys, control_client, secrets_of
@@ -29,12 +32,17 @@ from runner.stacks.statements import statement_page
 
 PAGE_DEADLINE_S = 10.0
 LOG_WAIT_S = 1.0
+LOOKED_BACK_S = 3600.0
 MOST_OFFSET_S = 2.0
+_KEPT_BYTES = 4096
+_SHOWN_CHARACTERS = 300
+# The folder is made where it is missing: what counts is the nearest one that is there.
+_MAY_WRITE = 'at=$1; until [ -e "$at" ]; do at=$(dirname "$at"); done; test -w "$at"'
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`is_ok` None: there is nothing to be reached, which is no fault."""
+    """`is_ok` None: nothing was to be seen here, or nothing was; never True for what was not."""
 
     part: str
     is_ok: bool | None
@@ -76,12 +84,16 @@ async def _findings(
     async with control_client(stack, environment=environment, keys=keys, secrets=secrets) as http:
         pages = await asyncio.gather(*(_pages(launch, http) for launch in launches))
     found = [finding for findings in pages for finding in findings]
+    hosts = {
+        host: await asyncio.to_thread(_reached, host, machine)
+        for host in {host_of(launch): None for launch in launches if host_of(launch).ssh}
+    }
     for launch in launches:
-        found += await asyncio.to_thread(_rights, launch, machine)
-        found += await asyncio.to_thread(_log, launch)
-    for host in {host_of(launch): None for launch in launches if host_of(launch).ssh}:
-        found.append(await asyncio.to_thread(_clock_of_host, host, machine))
-    return found
+        reached = hosts.get(host_of(launch))
+        is_reachable = reached is None or reached.is_reached
+        found += await asyncio.to_thread(_rights, launch, machine, is_reachable=is_reachable)
+        found += await asyncio.to_thread(_log, launch, machine, is_reachable=is_reachable)
+    return found + [reached.clock for reached in hosts.values()]
 
 
 async def _pages(launch: ServiceLaunch, http: httpx.AsyncClient) -> list[Finding]:
@@ -155,50 +167,130 @@ async def _metrics(launch: ServiceLaunch, http: httpx.AsyncClient) -> Finding:
     return Finding(part, bool(samples), f"{len(samples)} samples in {named}")
 
 
-def _rights(launch: ServiceLaunch, machine: Machine) -> list[Finding]:
+def _rights(launch: ServiceLaunch, machine: Machine, *, is_reachable: bool) -> list[Finding]:
     """Whether its controller could act; nothing is done."""
     part = f"{launch.name} {launch.definition.controller}"
-    host = host_of(launch)
+    rights_of = {ControllerName.SYSTEMD: _unit_rights, ControllerName.COMMAND: _command_rights}
+    ask = rights_of.get(launch.definition.controller)
+    if ask is None:
+        return []
+    if not is_reachable:
+        return [Finding(part, None, _not_asked(launch))]
     try:
-        if launch.definition.controller is ControllerName.SYSTEMD:
-            unit = systemd_unit(launch, machine)
-            unit.restore_steps(launch.name)
-            run_well(machine, host.argv(("true",), privileged=True))
-            state = "runs" if unit.state().is_running else "is stopped"
-            return [Finding(part, True, f"{unit.unit} on {host.name} {state}; rights are there")]
-        if launch.definition.controller is ControllerName.COMMAND:
-            steps = commanded_service(launch, machine).restore_steps(launch.name)
-            return [Finding(part, True, f"{len(steps)} commands would bring it back")]
+        return [ask(part, launch, machine)]
     except StackControlError as error:
         return [Finding(part, False, str(error))]
-    return []
 
 
-def _log(launch: ServiceLaunch) -> list[Finding]:
-    part = f"{launch.name} log"
-    if launch.definition.log in (LogOrigin.NONE, LogOrigin.PROCESS):
-        return [Finding(part, None, f"log: {launch.definition.log}")]
+def _not_asked(launch: ServiceLaunch) -> str:
+    return f"not asked: the host {host_of(launch).name} was not reached"
+
+
+def _unit_rights(part: str, launch: ServiceLaunch, machine: Machine) -> Finding:
+    unit, host = systemd_unit(launch, machine), host_of(launch)
+    unit.restore_steps(launch.name)
+    run_well(machine, host.argv(("true",), privileged=True))
+    state = "runs" if unit.state().is_running else "is stopped"
+    said = f"{unit.unit} on {host.name} {state}"
+    words = ("sh", "-c", _MAY_WRITE, "sh", host.drop_ins)
+    if machine.run(host.argv(words, privileged=True)).status != 0:
+        refused = f"no right to write {host.drop_ins}; `become`, such as [sudo, -n], gets it"
+        return Finding(part, False, f"{said}; {refused}")
+    return Finding(part, True, f"{said}; rights are there")
+
+
+def _command_rights(part: str, launch: ServiceLaunch, machine: Machine) -> Finding:
+    service = commanded_service(launch, machine)
+    steps = service.restore_steps(launch.name)
+    back = f"{len(steps)} commands would bring it back"
+    if service.templates.found:
+        return Finding(part, True, f"what is there was found; {back}")
+    if not service.templates.status:
+        return Finding(part, None, "not asked: the stack file names neither found nor status")
+    words = filled_words(service.templates.status, service.filling)
+    done = machine.run(service.host.argv(words))
+    if done.status == 0:
+        return Finding(part, True, f"its status command finds it; {back}")
+    said = _last_line(done.stderr) or _last_line(done.stdout) or "no word"
+    missing = f"its status command ended with {done.status}: {said}"
+    return Finding(part, None, f"{missing}; it does not run, or could not be asked")
+
+
+def _log(launch: ServiceLaunch, machine: Machine, *, is_reachable: bool) -> list[Finding]:
+    part, origin = f"{launch.name} log", launch.definition.log
+    if origin in (LogOrigin.NONE, LogOrigin.PROCESS):
+        return [Finding(part, None, f"log: {origin}")]
+    if origin is LogOrigin.JOURNAL:
+        if not is_reachable:
+            return [Finding(part, None, _not_asked(launch))]
+        return [_journal(part, launch, machine)]
+    if origin is LogOrigin.COMMAND:
+        since_s = time.time() - LOOKED_BACK_S
+        command = CommandFollower(launch.definition.log_command, utc_s=lambda: since_s)
+        return [_followed(part, origin, command)]
     source = log_source_of(launch, None)
     assert source is not None
+    return [_followed(part, origin, source)]
+
+
+def _journal(part: str, launch: ServiceLaunch, machine: Machine) -> Finding:
+    """Whether its last entry is shown: a user without the right to read a journal sees none."""
+    host, unit = host_of(launch), launch.definition.unit
+    assert unit is not None, "a stack file that was accepted names it"
+    words = (*host.journalctl, "-u", unit, "-o", "json", "-n", "1", "--no-pager", "-q")
     try:
-        ends_s = time.monotonic() + LOG_WAIT_S
-        said = source.read_new()
-        while not said and source.trouble is None and time.monotonic() < ends_s:
+        entry = run_well(machine, host.argv(words), deadline_s=PAGE_DEADLINE_S)
+    except StackControlError as error:
+        return Finding(part, False, str(error))
+    if not entry.strip():
+        where = f"the journal of {host.name}"
+        return Finding(part, None, f"{where} shows no entry of {unit}: none is there, or no right")
+    return Finding(part, True, f"it can be followed ({LogOrigin.JOURNAL})")
+
+
+def _followed(part: str, origin: LogOrigin, source: LogSource) -> Finding:
+    """A command is watched for a while even when it says something: it may be why it ends."""
+    is_command = origin is LogOrigin.COMMAND
+    ends_s, said = time.monotonic() + LOG_WAIT_S, b""
+    try:
+        said += source.read_new()
+        while is_command and source.trouble is None and time.monotonic() < ends_s:
             time.sleep(0.05)
-            said = source.read_new()
-        if source.trouble is not None:
-            return [Finding(part, False, source.trouble)]
+            said = (said + source.read_new())[-_KEPT_BYTES:]
+        trouble = source.trouble
     finally:
         source.close()
-    return [Finding(part, True, f"it can be followed ({launch.definition.log})")]
+    if trouble is not None:
+        why = _last_line(said.decode("utf-8", errors="replace")) if is_command else ""
+        return Finding(part, False, f"{trouble}: {why}" if why else trouble)
+    if is_command and not said:
+        hours = LOOKED_BACK_S / 3600
+        quiet = f"the command printed nothing of the last {hours:g} h in {LOG_WAIT_S:g} s"
+        return Finding(part, None, f"{quiet}: not seen whether it can be followed")
+    return Finding(part, True, f"it can be followed ({origin})")
 
 
-def _clock_of_host(host: Host, machine: Machine) -> Finding:
-    before_s = time.time()
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1].strip()[:_SHOWN_CHARACTERS] if lines else ""
+
+
+class _Reached(NamedTuple):
+    is_reached: bool
+    clock: Finding
+
+
+def _reached(host: Host, machine: Machine) -> _Reached:
+    """Whether a command runs on it, and by how much its clock differs."""
+    part, before_s = f"host {host.name}", time.time()
     try:
-        told_s = float(run_well(machine, host.argv(("date", "+%s.%N"))))
-    except (StackControlError, ValueError) as error:
-        return Finding(f"host {host.name}", False, str(error))
-    offset_s = told_s - (before_s + time.time()) / 2
+        said = run_well(machine, host.argv(("date", "+%s.%N")))
+    except StackControlError as error:
+        return _Reached(False, Finding(part, False, str(error)))
+    try:
+        offset_s = float(said) - (before_s + time.time()) / 2
+    except ValueError:
+        unread = f"its clock cannot be read: date said {_last_line(said) or 'nothing'}"
+        return _Reached(True, Finding(part, False, unread))
     is_close = abs(offset_s) <= MOST_OFFSET_S
-    return Finding(f"host {host.name}", is_close, f"its clock differs by {offset_s:+.2f} s")
+    return _Reached(True, Finding(part, is_close, f"its clock differs by {offset_s:+.2f} s"))
