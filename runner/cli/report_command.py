@@ -93,11 +93,13 @@ def report(
         bool, typer.Option("--force", help="Replace the output where it exists.")
     ] = False,
     base_url: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--base-url", metavar="URL", help="Where the dashboard is, for links that lead there."
+            "--base-url",
+            metavar="URL",
+            help="Where readers reach the dashboard: makes each number a link to its page.",
         ),
-    ] = "",
+    ] = None,
     redact: Annotated[
         list[Redacted] | None,
         typer.Option("--redact", help="Take out hosts or prompts as well; keys always are."),
@@ -136,7 +138,7 @@ class _Work:
     store: Store
     scope: ReportScope
     redactor: Redactor
-    base_url: str
+    base_url: str | None
     project: Project | None
     output: Path | None
     force: bool
@@ -198,7 +200,7 @@ def _format(
 def _check(
     chosen: ReportFormat,
     output: Path | None,
-    base_url: str,
+    base_url: str | None,
     versus: str | None,
     project: Project | None,
     *,
@@ -213,7 +215,7 @@ def _check(
         raise UsageError(f"--json goes with markdown and html, not with {chosen}")
     if project is not None and chosen is not ReportFormat.MARKDOWN:
         raise UsageError(f"--for {project} is Markdown for an issue, not {chosen}")
-    if base_url and not _BASE_URL.fullmatch(base_url):
+    if base_url is not None and not _BASE_URL.fullmatch(base_url):
         raise UsageError(f"--base-url is an address such as http://gpu-box:8501, not {base_url!r}")
 
 

@@ -149,22 +149,20 @@ class Section:
 class ReportDocument:
     """`made_from` says of which record and of what time it is.
 
-    `base_url` is where the dashboard is reached: "" leaves addresses relative to it, and None
-    writes no link at all.
+    `base_url` is where the dashboard is reached; without it no link is written, because a relative
+    one leads nowhere from a file.
     """
 
     title: str
     summary: Words
     sections: Sequence[Section] = field(default_factory=tuple)
     made_from: str = ""
-    base_url: str | None = ""
+    base_url: str | None = None
 
     def address(self, link: Link) -> str | None:
         """Where the link leads; None where none is to be written."""
-        if self.base_url is None:
-            return None
         if not self.base_url:
-            return link.target.lstrip("/")
+            return None
         return self.base_url.rstrip("/") + link.target
 
 

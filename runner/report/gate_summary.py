@@ -42,7 +42,6 @@ def gate_summary(
             _short(verdicts_section(record.campaign.id, record.verdicts)),
             _short(arms),
         ),
-        base_url=None,
     )
     return to_markdown(with_texts(document, redact), section_level=3)
 

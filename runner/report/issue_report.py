@@ -79,8 +79,7 @@ def to_issue(document: ReportDocument, project: Project) -> IssueReport:
     where even that is too long.
     """
     form = _FORMS[project]
-    base_url = document.base_url or None
-    arranged = replace(document, sections=_arranged(document, form), base_url=base_url)
+    arranged = replace(document, sections=_arranged(document, form))
     return IssueReport(f"{form.title_prefix}{document.title}", _fitting(arranged))
 
 

@@ -119,9 +119,8 @@ def _block(block: Block, document: ReportDocument) -> dict[str, Any]:
 
 
 def _spans(words: Words, document: ReportDocument) -> list[dict[str, Any]]:
-    """Only whole addresses are links: a relative one leads nowhere from a PDF."""
     return [
-        {"text": span.text, "to": document.address(span) if document.base_url else None}
+        {"text": span.text, "to": document.address(span)}
         if isinstance(span, Link)
         else {"text": span}
         for span in spans_of(words)

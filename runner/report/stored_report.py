@@ -89,7 +89,7 @@ def redactor_for(store: Store, scope: ReportScope, kinds: Iterable[Redacted]) ->
 
 
 def stored_report(
-    store: Store, scope: ReportScope, *, redactor: Redactor, base_url: str = ""
+    store: Store, scope: ReportScope, *, redactor: Redactor, base_url: str | None = None
 ) -> ReportDocument:
     """The whole report as data. Raises UsageError where the scope names what is not there."""
     document = replace(

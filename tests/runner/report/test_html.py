@@ -60,14 +60,14 @@ def test_nothing_is_fetched_and_nothing_runs() -> None:
     assert "url(" not in text
 
 
-def test_links_are_relative_whole_or_none() -> None:
+def test_links_are_whole_or_none() -> None:
     paragraph = Paragraph((Link("r-2", "/run?run=r-2"),))
 
     def addresses(base_url: str | None) -> list[str]:
         page = _Page(to_html(document_of(paragraph, base_url=base_url)))
         return [each for each in page.addresses if not each.startswith("#")]
 
-    assert addresses("") == ["run?run=r-2"]
+    assert addresses("") == []
     assert addresses("http://gpu-box:8501/") == ["http://gpu-box:8501/run?run=r-2"]
     assert addresses(None) == []
 
