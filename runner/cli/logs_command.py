@@ -48,9 +48,10 @@ def logs(
     configs: ConfigsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find wedges, crashes, aborts and what only looks like them; 1 if any is there, 3 if no line.
+    """Find wedges, crashes, aborts and what only looks like them; 1 if any is there.
 
-    Plain files, journald's JSON, docker's and Kubernetes' files are read as they are.
+    3 where there is no line. Plain files, journald's JSON, docker's and Kubernetes' files are
+    read as they are.
     """
     catalogue = load_catalogue(open_configs(configs).event_files())
     chosen_year = year or datetime.now(tz=UTC).year

@@ -38,8 +38,11 @@ def test_the_help_imports_no_command_and_none_of_their_libraries() -> None:
     assert not imported & {f"runner.cli.{listed.module}" for listed in COMMANDS.values()}
 
 
-def test_reading_a_log_imports_no_database_no_client_and_no_statistics() -> None:
-    imported = _imported_by("logs", "/dev/null")
+def test_reading_a_log_imports_no_database_no_client_and_no_statistics(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("a line\n", "utf-8")
+
+    imported = _imported_by("logs", str(log))
 
     assert "runner.observe.log_scan" in imported
     assert imported & LIBRARIES == {"numpy", "pydantic"}
