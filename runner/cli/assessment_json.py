@@ -18,6 +18,7 @@ def hypothesis_json(each: HypothesisPlan) -> dict[str, Any]:
         "versus": each.before.arm.name,
         "runs_after": each.after.runs,
         "runs_before": each.before.runs,
+        "counts_as_one": each.plan.unit,
         "before_rate": each.plan.before_rate,
         "after_rate": each.plan.after_rate,
         "icc": found.rho,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from runner.evidence.number_words import counted_text, rho_text, share_text
+from runner.evidence.number_words import counted_text, plural_of, rho_text, share_text
 from runner.evidence.plan_assessment import HypothesisPlan
 from runner.evidence.planner import ENOUGH_POWER, MAX_RUNS, ComparisonPlan, PlanAssessment
 from runner.evidence.run_cost import Cost
@@ -15,8 +15,8 @@ def assessment_lines(each: HypothesisPlan) -> Iterator[str]:
     shared = plan.runs_after < each.after.runs or plan.runs_before < each.before.runs
     if shared:
         yield (
-            f"runs that share a launch count as one: {plan.runs_after} + {plan.runs_before} of "
-            f"{plan.sessions:,} sessions"
+            f"runs that share a launch count as one: {plan.runs_after} + {plan.runs_before} "
+            f"{plural_of(plan.unit)} of {plan.sessions:,} sessions"
         )
     yield from _needed_lines(each)
     yield _effect_line(plan, found)
@@ -44,14 +44,15 @@ def _needed_lines(each: HypothesisPlan) -> Iterator[str]:
     found, plan = each.assessment, each.plan
     clean = found.clean_runs_needed
     effect = f"from {share_text(plan.before_rate)} to {share_text(plan.after_rate)}"
-    runs = each.runs_to_show
+    runs, units = each.runs_to_show, plural_of(plan.unit)
     if runs is not None:
-        enough = f"{counted_text(runs, 'run')} an arm ({runs * plan.sessions:,} sessions)"
+        enough = f"{counted_text(runs, plan.unit)} an arm ({runs * plan.sessions:,} sessions)"
     else:
         is_fall = plan.after_rate < plan.before_rate
-        enough = f"more than {MAX_RUNS} runs an arm" if is_fall else "no number of runs suffices"
+        none = f"no number of {units} suffices"
+        enough = f"more than {MAX_RUNS} {units} an arm" if is_fall else none
     yield (
-        f"needed: {counted_text(clean, 'run')} ({clean * plan.sessions:,} sessions) without a "
+        f"needed: {counted_text(clean, plan.unit)} ({clean * plan.sessions:,} sessions) without a "
         f"corrupt one for {share_text(each.hypothesis.tolerate)}; {enough} to show "
         f"a fall {effect} with {share_text(ENOUGH_POWER)} chance (ICC {rho_text(found.rho)})"
     )
@@ -61,6 +62,8 @@ def _needed_lines(each: HypothesisPlan) -> Iterator[str]:
 
 def _effect_line(plan: ComparisonPlan, found: PlanAssessment) -> str:
     chance = f"the predicted one with {share_text(found.power)} chance"
+    if plan.runs_share_launches:
+        chance += f" in {plan.runs_after} + {plan.runs_before} {plural_of(plan.unit)}"
     if found.smallest_effect is None:
         return f"smallest detectable effect: none from {share_text(plan.before_rate)}; {chance}"
     return (

@@ -64,5 +64,9 @@ def e_text(e_value: float) -> str:
 
 
 def counted_text(number: int, noun: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    """`1 run`, `2 runs`, `2 launches`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural_of(noun)}"
+
+
+def plural_of(noun: str) -> str:
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"

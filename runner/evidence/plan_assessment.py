@@ -1,8 +1,10 @@
 """What a plan can answer of each hypothesis, and what an answer costs; runs nothing."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan
+from typing import NamedTuple
 
 from runner.campaign.campaign import Arm, Hypothesis, PlannedRun, RestartPolicy
 from runner.campaign.plan import CostAssumptions, Plan
@@ -15,6 +17,7 @@ from runner.evidence.planner import (
     ComparisonPlan,
     PlanAssessment,
     assess_plan,
+    quick_shortcoming,
     runs_for_power,
 )
 from runner.evidence.run_cost import Cost, RunCost, cost_of
@@ -53,16 +56,25 @@ class ArmPlan:
         return self.arm.sessions * self.runs
 
     @property
+    def shares_launches(self) -> bool:
+        """Also where a further run would: of servers that are not restarted."""
+        return self.clusters < self.runs or not self.restarts
+
+    @property
     def sessions_a_cluster(self) -> int:
         return self.sessions // self.clusters
 
-    def cost(self, clusters: int) -> Cost:
-        return cost_of(
-            clusters,
-            sessions=self.sessions_a_cluster,
-            each=self.each_cluster,
-            launches=None if self.restarts else 0,
-        )
+    def cost(self) -> Cost:
+        """As planned."""
+        return self._cost_of(self.clusters, launches=None if self.restarts else 0)
+
+    def cost_of_clusters(self, clusters: int) -> Cost:
+        """Of so many that share no launch, whoever restarts the servers."""
+        return self._cost_of(clusters, launches=None)
+
+    def _cost_of(self, clusters: int, *, launches: int | None) -> Cost:
+        each, sessions = self.each_cluster, self.sessions_a_cluster
+        return cost_of(clusters, sessions=sessions, each=each, launches=launches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,49 +98,89 @@ class HypothesisPlan:
 
     @property
     def cost(self) -> Cost:
-        return _sum(self.after.cost(self.after.clusters), self.before.cost(self.before.clusters))
+        return _sum(self.after.cost(), self.before.cost())
 
     @property
     def cost_needed(self) -> Cost | None:
         runs = self.runs_needed
-        return None if runs is None else _sum(self.after.cost(runs), self.before.cost(runs))
+        if runs is None:
+            return None
+        return _sum(self.after.cost_of_clusters(runs), self.before.cost_of_clusters(runs))
+
+
+class Unanswerable(NamedTuple):
+    """The slug of a hypothesis, and why the plan cannot answer it."""
+
+    slug: str
+    shortcoming: str
 
 
 def assess_hypotheses(
     plan: Plan, stack: Stack, *, assumptions: Assumptions
 ) -> tuple[HypothesisPlan, ...]:
     """Those whose arms are both in the plan."""
+    return tuple(
+        _assess(*pair, assumptions=assumptions)
+        for pair in _pairs(plan, stack, gpus=assumptions.gpus)
+    )
+
+
+def unanswerable_hypotheses(plan: Plan, stack: Stack) -> tuple[Unanswerable, ...]:
+    """Those of which `assess_hypotheses` would say it, as far as little arithmetic can tell."""
+    found = (
+        (
+            hypothesis.id,
+            quick_shortcoming(
+                _comparison(hypothesis, after, before, assumptions=Assumptions()),
+                rule=_rule(hypothesis),
+            ),
+        )
+        for hypothesis, after, before in _pairs(plan, stack, gpus=1)
+    )
+    return tuple(Unanswerable(slug, why) for slug, why in found if why is not None)
+
+
+def _pairs(plan: Plan, stack: Stack, *, gpus: int) -> Iterator[tuple[Hypothesis, ArmPlan, ArmPlan]]:
     launches = _launch_of_runs(plan, stack)
     by_levels = {arm.name: arm.levels for arm in plan.arms}
     arms = {
-        arm.name: _arm_plan(arm, plan, launches, restarts=stack.may_restart, gpus=assumptions.gpus)
+        arm.name: _arm_plan(arm, plan, launches, restarts=stack.may_restart, gpus=gpus)
         for arm in plan.arms
     }
 
     def named(levels: object) -> ArmPlan | None:
         return next((arms[name] for name, own in by_levels.items() if own == levels), None)
 
-    found = ((each, named(each.arm), named(each.versus)) for each in plan.campaign.hypotheses)
-    return tuple(
-        _assess(hypothesis, after, before, assumptions=assumptions)
-        for hypothesis, after, before in found
-        if after is not None and before is not None
-    )
+    for hypothesis in plan.campaign.hypotheses:
+        after, before = named(hypothesis.arm), named(hypothesis.versus)
+        if after is not None and before is not None:
+            yield hypothesis, after, before
 
 
-def _assess(
+def _rule(hypothesis: Hypothesis) -> DecisionRule:
+    return DecisionRule(p_max=hypothesis.tolerate, claim=hypothesis.goal)
+
+
+def _comparison(
     hypothesis: Hypothesis, after: ArmPlan, before: ArmPlan, *, assumptions: Assumptions
-) -> HypothesisPlan:
+) -> ComparisonPlan:
     """Runs of different size are taken for runs of the smaller one."""
-    plan = ComparisonPlan(
+    return ComparisonPlan(
         runs_after=after.clusters,
         runs_before=before.clusters,
         sessions=min(MOST_SESSIONS_A_RUN, after.sessions_a_cluster, before.sessions_a_cluster),
         before_rate=assumptions.before_rate,
         after_rate=_predicted_rate(hypothesis, sessions=after.sessions),
         rho=assumptions.icc,
+        runs_share_launches=after.shares_launches or before.shares_launches,
     )
-    rule = DecisionRule(p_max=hypothesis.tolerate, claim=hypothesis.goal)
+
+
+def _assess(
+    hypothesis: Hypothesis, after: ArmPlan, before: ArmPlan, *, assumptions: Assumptions
+) -> HypothesisPlan:
+    plan = _comparison(hypothesis, after, before, assumptions=assumptions)
+    rule = _rule(hypothesis)
     assessment = assess_plan(plan, rule=rule)
     return HypothesisPlan(
         hypothesis=hypothesis,

@@ -1,19 +1,20 @@
-"""What a plan can answer before it runs: limits it can reach, effects it can see, what it costs.
+"""What a plan can answer before it runs: limits it can reach, and effects it can see.
 
 A plan that cannot answer its own hypothesis says so, with why and with what would.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
 from runner.evidence.clustered_limits import clustered_upper_limit
 from runner.evidence.decision_rule import ClaimKind, DecisionRule
 from runner.evidence.elimination_process import clean_runs_needed, wedge_rate_limit
+from runner.evidence.launch_words import FRESH_LAUNCHES, unit_of
 from runner.evidence.lower_rate import RUNS_TO_COMPARE_RATES
-from runner.evidence.number_words import counted_text, rho_text, share_text
-from runner.evidence.run_cost import Cost, RunCost, cost_of
+from runner.evidence.number_words import counted_text, plural_of, rho_text, share_text
 from runner.evidence.silent_sessions import silent_sessions_borne
 from runner.evidence.statistical_power import normal_sessions_needed, run_power, runs_guess
 
@@ -24,12 +25,16 @@ MAX_RUNS = 16
 _EFFECT_STEPS = 7
 _CAMPAIGNS = 2_000
 _CAMPAIGNS_OF_SEARCH = 20_000  # standard error 0.003 where the power is 0.8
+_QUICK_CELLS = 60_000  # tables of both arms' sessions whose power takes 0.05 s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonPlan:
     """Two arms of equal runs. `before_rate` is what the fault is expected at in the arm compared
-    with, `after_rate` what is predicted of the arm; `rho` the correlation inside runs."""
+    with, `after_rate` what is predicted of the arm; `rho` the correlation inside runs.
+
+    `runs_share_launches`: what is counted here as a run is a launch with all runs that share it.
+    """
 
     runs_after: int
     runs_before: int
@@ -38,7 +43,11 @@ class ComparisonPlan:
     after_rate: float = 0.0
     rho: float | None = None
     runs_share_launches: bool = False
-    each_run: RunCost | None = None
+
+    @property
+    def unit(self) -> str:
+        """What counts as one."""
+        return unit_of(shares_launches=self.runs_share_launches)
 
     @property
     def repeats(self) -> bool:
@@ -62,7 +71,6 @@ class PlanAssessment:
     runs_for_power: int | None
     silent_borne: int | None
     wedge_limit: float
-    cost: Cost
     shortcomings: tuple[str, ...]
 
     @property
@@ -76,14 +84,11 @@ def assess_plan(
     """Simulates with common random numbers, so that equal plans get equal answers."""
     rule = rule or DecisionRule()
     rho = plan.rho if plan.rho is not None else _assumed_rho(plan, rule)
-    sizes = (plan.sessions,) * plan.runs_after
-    limit = clustered_upper_limit(0, sizes, rho=rho, confidence=rule.confidence)
+    limit = _limit_if_clean(plan, rho=rho, rule=rule)
     runs_needed = clean_runs_needed(
         rule.p_max, sessions=plan.sessions, rho=rho, alpha=1 - rule.confidence
     )
-    power = _power(
-        plan, after=plan.after_rate, rho=rho, rule=rule, seed=seed, campaigns=_CAMPAIGNS_OF_SEARCH
-    )
+    power = _power_of_prediction(plan, rho=rho, rule=rule, seed=seed)
     enough = (
         plan.runs_after
         if power >= ENOUGH_POWER
@@ -101,9 +106,23 @@ def assess_plan(
         runs_for_power=enough,
         silent_borne=_silent_borne(plan, rho=rho, rule=rule),
         wedge_limit=wedge_rate_limit(plan.runs_after, alpha=rule.alpha),
-        cost=_cost(plan),
         shortcomings=tuple(shortcomings),
     )
+
+
+def quick_shortcoming(plan: ComparisonPlan, *, rule: DecisionRule, seed: int = 0) -> str | None:
+    """The first shortcoming that `assess_plan` would find, without what would help.
+
+    Takes some hundredths of a second: the power of large plans is left out.
+    """
+    rho = plan.rho if plan.rho is not None else _assumed_rho(plan, rule)
+    limit = _limit_if_clean(plan, rho=rho, rule=rule)
+    if _cannot_confirm(limit, rule):
+        return _confirmation_finding(plan, rule=rule, rho=rho, limit=limit)
+    if plan.runs_after * plan.runs_before * plan.sessions**2 > _QUICK_CELLS:
+        return None
+    power = _power_of_prediction(plan, rho=rho, rule=rule, seed=seed)
+    return _power_finding(plan, rho=rho, power=power) if power < ENOUGH_POWER else None
 
 
 def runs_for_power(
@@ -153,17 +172,24 @@ def _silent_borne(plan: ComparisonPlan, *, rho: float, rule: DecisionRule) -> in
     )
 
 
-def _cost(plan: ComparisonPlan) -> Cost:
-    return cost_of(
-        plan.runs_after + plan.runs_before,
-        sessions=plan.sessions,
-        each=plan.each_run,
-        launches=2 if plan.runs_share_launches else None,
-    )
-
-
 def _assumed_rho(plan: ComparisonPlan, rule: DecisionRule) -> float:
     return rule.rho_floor if plan.repeats else rule.rho_single
+
+
+def _limit_if_clean(
+    plan: ComparisonPlan, *, rho: float, rule: DecisionRule, sessions: int | None = None
+) -> float:
+    """`sessions` a run, where they are others than planned."""
+    sizes = (sessions or plan.sessions,) * plan.runs_after
+    return clustered_upper_limit(0, sizes, rho=rho, confidence=rule.confidence)
+
+
+def _power_of_prediction(
+    plan: ComparisonPlan, *, rho: float, rule: DecisionRule, seed: int
+) -> float:
+    return _power(
+        plan, after=plan.after_rate, rho=rho, rule=rule, seed=seed, campaigns=_CAMPAIGNS_OF_SEARCH
+    )
 
 
 def _power(
@@ -211,22 +237,61 @@ def _shortcomings(
     power: float,
     enough: int | None,
 ) -> Iterator[str]:
-    if rule.claim is not ClaimKind.REDUCE and limit > rule.p_max:
-        yield (
-            f"Cannot confirm: {counted_text(plan.runs_after, 'run')} of {plan.sessions:,} sessions "
-            f"without a corrupt one leave a rate of up to {share_text(limit)}, tolerated are "
-            f"{share_text(rule.p_max)} (ICC {rho_text(rho)}). It takes "
-            f"{counted_text(needed, 'run')}."
-        )
+    if _cannot_confirm(limit, rule):
+        finding = _confirmation_finding(plan, rule=rule, rho=rho, limit=limit)
+        takes = f"It takes {counted_text(needed, plan.unit)}"
+        helps = _confirmation_help(plan, rule=rule, rho=rho, limit=limit)
+        yield f"{finding}. {takes}{helps}."
     if power < ENOUGH_POWER:
-        effect = f"from {share_text(plan.before_rate)} to {share_text(plan.after_rate)}"
         remedy = (
-            f"more than {MAX_RUNS} runs an arm"
+            f"more than {MAX_RUNS} {plural_of(plan.unit)} an arm"
             if enough is None
-            else f"{counted_text(enough, 'run')} an arm"
+            else f"{counted_text(enough, plan.unit)} an arm"
         )
+        helps = f": {FRESH_LAUNCHES}" if plan.runs_share_launches and enough is not None else ""
         yield (
-            f"Unlikely to show a change {effect}: the chance is {share_text(power)} with "
-            f"{plan.runs_after} + {plan.runs_before} runs (ICC {rho_text(rho)}). For "
-            f"{share_text(ENOUGH_POWER)} it takes {remedy}."
+            f"{_power_finding(plan, rho=rho, power=power)}. For {share_text(ENOUGH_POWER)} it "
+            f"takes {remedy}{helps}."
         )
+
+
+def _cannot_confirm(limit: float, rule: DecisionRule) -> bool:
+    return rule.claim is not ClaimKind.REDUCE and limit > rule.p_max
+
+
+def _confirmation_finding(
+    plan: ComparisonPlan, *, rule: DecisionRule, rho: float, limit: float
+) -> str:
+    verb = "leaves" if plan.runs_after == 1 else "leave"
+    return (
+        f"Cannot confirm: {counted_text(plan.runs_after, plan.unit)} of {plan.sessions:,} sessions "
+        f"without a corrupt one {verb} a rate of up to {share_text(limit)}, tolerated are "
+        f"{share_text(rule.p_max)} (ICC {rho_text(rho)})"
+    )
+
+
+def _confirmation_help(
+    plan: ComparisonPlan, *, rule: DecisionRule, rho: float, limit: float
+) -> str:
+    """Empty where further runs are all that it takes."""
+    if not plan.runs_share_launches:
+        return ""
+    tolerable = ceil(limit * 1_000) / 1_000
+    tolerate = (
+        f", or tolerate at least what is left (`tolerate: {tolerable:g}`)" if tolerable < 1 else ""
+    )
+    twice = _limit_if_clean(plan, rho=rho, rule=rule, sessions=2 * plan.sessions)
+    sessions = (
+        f"more sessions in a launch help little, twice as many leave up to {share_text(twice)}"
+        if twice > rule.p_max
+        else f"twice as many sessions in a launch would leave up to {share_text(twice)}"
+    )
+    return f": {FRESH_LAUNCHES}{tolerate}; {sessions}"
+
+
+def _power_finding(plan: ComparisonPlan, *, rho: float, power: float) -> str:
+    effect = f"from {share_text(plan.before_rate)} to {share_text(plan.after_rate)}"
+    return (
+        f"Unlikely to show a change {effect}: the chance is {share_text(power)} with "
+        f"{plan.runs_after} + {plan.runs_before} {plural_of(plan.unit)} (ICC {rho_text(rho)})"
+    )

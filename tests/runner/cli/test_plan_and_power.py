@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.unrestarted_configs import unrestarted_configs
 from tests.runner.cli.calls import decisive, json_of, refusal
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -109,3 +110,30 @@ def test_runs_that_share_a_launch_count_as_one(tmp_path: Path) -> None:
 )
 def test_assumptions_that_cannot_be_meant_are_refused(option: str, value: str) -> None:
     assert option in refusal("plan", "smoke", "--configs", CONFIGS, option, value)
+
+
+def test_a_plan_on_servers_that_are_not_restarted_speaks_of_launches(tmp_path: Path) -> None:
+    """Three blocks against one start of the servers."""
+    configs = unrestarted_configs(tmp_path, blocks=3)
+
+    said = decisive("plan", "first-look", "--configs", configs).stdout
+
+    assert "planned: 3 + 3 runs; 0 restarts, 240 sessions" in said
+    assert "runs that share a launch count as one: 1 + 1 launches of 120 sessions" in said
+    assert "needed: 2 launches (240 sessions) without a corrupt one" in said
+    assert "3 launches an arm (360 sessions)" in said
+    assert "needed in all: 6 restarts, 720 sessions" in said
+    assert "chance in 1 + 1 launches" in said
+    assert "It takes 2 launches: restart the servers between blocks (`restart: every_run`" in said
+    (sampling,) = json_of("plan", "first-look", "--configs", configs)["hypotheses"]
+    assert sampling["counts_as_one"] == "launch"
+
+
+def test_one_block_on_servers_that_are_not_restarted_asks_for_launches_too(tmp_path: Path) -> None:
+    """A second block would share the launch of the first."""
+    configs = unrestarted_configs(tmp_path, blocks=1)
+
+    said = decisive("plan", "first-look", "--configs", configs).stdout
+
+    assert "count as one" not in said
+    assert "Cannot confirm: 1 launch of 40 sessions" in said

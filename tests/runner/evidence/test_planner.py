@@ -3,7 +3,7 @@ import pytest
 from runner.evidence.decision_rule import ClaimKind, DecisionRule
 from runner.evidence.planner import ComparisonPlan, assess_plan, runs_for_power
 from runner.evidence.power_table import power_table
-from runner.evidence.run_cost import RunCost
+from runner.evidence.run_cost import RunCost, cost_of
 
 
 def plan(runs_after: int, runs_before: int, **changes: object) -> ComparisonPlan:
@@ -17,7 +17,7 @@ def test_one_run_an_arm_cannot_answer_its_hypothesis_and_says_what_would() -> No
 
     assert not assessment.can_answer
     cannot_confirm, unlikely = assessment.shortcomings
-    assert "leave a rate of up to 9.2" in cannot_confirm and "It takes 2 runs" in cannot_confirm
+    assert "leaves a rate of up to 9.2" in cannot_confirm and "It takes 2 runs" in cannot_confirm
     assert "Unlikely to show a change from 15.0" in unlikely
 
 
@@ -51,7 +51,7 @@ def test_a_claim_to_reduce_needs_no_limit() -> None:
 def test_the_cost_counts_launches_sessions_time_and_gpu_minutes() -> None:
     assumed = RunCost(launch_s=480, drive_s=720, gpus=8)
 
-    cost = assess_plan(plan(2, 2, each_run=assumed)).cost
+    cost = cost_of(4, sessions=80, each=assumed)
 
     assert (cost.launches, cost.sessions) == (4, 320)
     assert (cost.wall_s, cost.gpu_minutes) == (4800, 640)
@@ -59,9 +59,44 @@ def test_the_cost_counts_launches_sessions_time_and_gpu_minutes() -> None:
 
 
 def test_runs_that_share_launches_cost_fewer() -> None:
-    cost = assess_plan(plan(3, 3, runs_share_launches=True)).cost
+    assumed = RunCost(launch_s=480, drive_s=720, gpus=8)
 
-    assert cost.launches == 2
+    cost = cost_of(6, sessions=80, each=assumed, launches=2)
+
+    assert (cost.launches, cost.wall_s) == (2, 2 * 480 + 6 * 720)
+
+
+def test_a_plan_whose_runs_share_a_launch_speaks_of_launches_and_says_what_would_help() -> None:
+    cannot_confirm, unlikely = assess_plan(
+        plan(1, 1, sessions=120, runs_share_launches=True)
+    ).shortcomings
+
+    assert "1 launch of 120 sessions without a corrupt one leaves a rate" in cannot_confirm
+    assert "It takes 2 launches: restart the servers between blocks" in cannot_confirm
+    assert "(`tolerate: 0.077`)" in cannot_confirm
+    assert "twice as many leave up to 5.9" in cannot_confirm
+    assert "1 + 1 launches (ICC 0.05)" in unlikely
+    assert "3 launches an arm: restart the servers" in unlikely
+    for said in (cannot_confirm, unlikely):
+        assert "`restart: every_run`" in said and "`may_restart: true`" in said
+        assert " run " not in said and " runs " not in said
+
+
+def test_a_rate_that_the_plan_says_can_be_tolerated_can_be_confirmed() -> None:
+    shared = plan(1, 1, sessions=120, runs_share_launches=True)
+
+    tolerant = assess_plan(shared, rule=DecisionRule(p_max=0.077)).shortcomings
+
+    assert not any("Cannot confirm" in each for each in tolerant)
+
+
+def test_more_sessions_in_a_launch_are_named_where_they_would_do() -> None:
+    shared = plan(1, 1, sessions=240, runs_share_launches=True)
+
+    cannot_confirm = assess_plan(shared).shortcomings[0]
+
+    assert "twice as many sessions in a launch would leave up to 4.8" in cannot_confirm
+    assert "help little" not in cannot_confirm
 
 
 def test_benign_silence_is_borne_up_to_the_tolerated_share() -> None:

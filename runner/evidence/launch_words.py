@@ -1,0 +1,14 @@
+"""What counts as one in a sentence: a run, or the launch of the servers that several runs share."""
+
+RUN = "run"
+LAUNCH = "launch"
+
+FRESH_LAUNCHES = (
+    "restart the servers between blocks (`restart: every_run` in the schedule and "
+    "`may_restart: true` in the stack file; with `controller: external` stop after a block, "
+    "restart them by hand, and give the command again)"
+)
+
+
+def unit_of(*, shares_launches: bool) -> str:
+    return LAUNCH if shares_launches else RUN
