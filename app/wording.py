@@ -18,7 +18,13 @@ from app.palette import (
 )
 from db.vocabulary import Headline, Outcome, RunFlag, RunState
 from runner.evidence.counts import SessionCounts
-from runner.evidence.wording import corrupt_text, duration_text, moment_text, rounded
+from runner.evidence.wording import (
+    END_OF_CALENDAR_US,
+    corrupt_text,
+    duration_text,
+    moment_text,
+    rounded,
+)
 
 SECOND_US = 1_000_000
 _DAY_S = 86_400
@@ -138,4 +144,5 @@ def bytes_text(size: int) -> str:
 
 
 def _utc(at_us: int) -> datetime:
+    at_us = min(max(at_us, 0), END_OF_CALENDAR_US - 1)
     return datetime.fromtimestamp(at_us / SECOND_US, tz=UTC)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from runner.evidence.counts import SessionCounts
-from runner.evidence.rates import Interval, Rate
+from runner.evidence.rates import Interval, Rate, RateBounds
 
 THIN_SPACE = "\u2009"
 MINUS = "\u2212"
@@ -17,6 +17,9 @@ MIN_EVIDENCE = 20
 MAX_SILENT_SHARE = Decimal("0.5")
 # A share of silent sessions above which it is shown beside the rate.
 NOTED_SILENT_SHARE = Decimal("0.2")
+
+END_OF_CALENDAR_US = 253_402_300_800_000_000
+"""Midnight after the last day of the year 9999."""
 
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -67,14 +70,23 @@ def at_most_text(limit: float) -> str:
 
 
 def corrupt_text(counts: SessionCounts) -> str:
-    """`12/80  15.0 % [8.8–24.4]`, or `0/80  ≤ 4.6 %`; silent sessions widen both intervals."""
+    """`12/80  15.0 % [8.8–24.4]`, or `0/80  ≤ 4.6 %`; silent sessions widen both intervals.
+
+    With silent ones no single rate was seen: `5/80  6.3–100 % [2.7–100]`.
+    """
     bounds = counts.bounds
     if bounds is None:
         return "no sessions"
     fraction, interval = fraction_text(bounds.low), bounds.wilson()
     if counts.corrupt == 0:
         return f"{fraction}  {at_most_text(interval.high)}"
-    return f"{fraction}  {percent_text(bounds.low)} {interval_text(interval)}"
+    return f"{fraction}  {_bounds_text(bounds)} {interval_text(interval)}"
+
+
+def _bounds_text(bounds: RateBounds) -> str:
+    """What the rate is if all silent sessions were clean, and if all were corrupt."""
+    low, high = (_percent(share_of(end)) for end in (bounds.low, bounds.high))
+    return percent_text(bounds.low) if low == high else f"{low}{EN_DASH}{high}{THIN_SPACE}%"
 
 
 def silent_text(counts: SessionCounts) -> str:
@@ -117,7 +129,9 @@ def duration_text(duration_s: float) -> str:
 
 
 def moment_text(at_us: int) -> str:
-    """`29 Nov 03:12:31 UTC`."""
+    """`29 Nov 03:12:31 UTC`; a number that is no moment of the calendar is told as one."""
+    if not 0 <= at_us < END_OF_CALENDAR_US:
+        return "no known time"
     at = datetime.fromtimestamp(at_us // 1_000_000, UTC)
     return f"{at.day} {_MONTHS[at.month - 1]} {at:%H:%M:%S} UTC"
 

@@ -8,6 +8,15 @@ from typing import Any
 
 from db.vocabulary import ErrorReason
 
+FIRST_DATE_S, LAST_DATE_S = 946_684_800, 4_102_444_800
+"""2000 and 2100: a number outside of them counts from elsewhere, or in another unit."""
+
+
+def as_date_s(seconds: float | None) -> float | None:
+    """Seconds since the epoch; None where the number cannot be that."""
+    is_date = seconds is not None and FIRST_DATE_S <= seconds < LAST_DATE_S
+    return seconds if is_date else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedRequest:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from db.vocabulary import UNKNOWN_START_US, ErrorReason, Outcome, TransportEnd, TurnReading
-from runner.imported.imported_run import ImportedRequest, ImportedRun
+from runner.imported.imported_run import ImportedRequest, ImportedRun, as_date_s
 from runner.judge.assembled_message import AssembledMessage
 from runner.judge.record import TurnContext, TurnRecord
 from runner.judge.session_outcome import judge_session
@@ -155,7 +155,7 @@ def _with_figures(judged: JudgedTurn, request: ImportedRequest) -> JudgedTurn:
 
 
 def _started_at_us(request: ImportedRequest, run: ImportedRun) -> int:
-    started_s = _started_s(request, run)
+    started_s = as_date_s(_started_s(request, run))
     return UNKNOWN_START_US if started_s is None else round(started_s * _SECOND_US)
 
 

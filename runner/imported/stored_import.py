@@ -10,7 +10,7 @@ from db.store import Store
 from db.tables.runs import RunRow
 from db.vocabulary import Outcome
 from runner.evidence.number_words import counted_text
-from runner.imported.imported_run import ImportedRun
+from runner.imported.imported_run import ImportedRun, as_date_s
 from runner.imported.imported_sessions import imported_sessions
 from runner.sessions.record_rows import to_ended_session
 from runner.stacks.fingerprint import own_version
@@ -63,7 +63,7 @@ def _new(run: ImportedRun, key: str, as_: ImportAs) -> NewImportedRun:
     arm = as_.arm or " · ".join(
         [run.tool, *model.values(), *(f"C={n}" for n in concurrency.values())]
     )
-    started_us = _microseconds(run.started_at_s)
+    started_us = _microseconds(as_date_s(run.started_at_s))
     return NewImportedRun(
         campaign=as_.campaign,
         corrupt_outcomes=CORRUPT if run.counts is None else _all_corrupt(),
@@ -75,7 +75,7 @@ def _new(run: ImportedRun, key: str, as_: ImportAs) -> NewImportedRun:
         said=coverage_text(run),
         sessions_planned=_planned(run),
         started_at_us=started_us,
-        ended_at_us=_microseconds(_end_s(run)),
+        ended_at_us=_microseconds(as_date_s(_end_s(run))),
         wall_s=run.duration_s,
         figures=_figures(run),
         code_version=own_version(),

@@ -81,13 +81,13 @@ def test_a_percentage_has_one_decimal_and_never_looks_like_none_or_all(
         ),
         (
             {"done": 31, "leak": 3, "error": 46},
-            "3/80  3.8 % [1.3-71.2]",
+            "3/80  3.8-61.3 % [1.3-71.2]",
             "46 silent (57.5 %)",
             "34 of 80 gave evidence, 3 of them corrupt: no rate",
         ),
         (
             {"leak": 5, "error": 75},
-            "5/80  6.3 % [2.7-100]",
+            "5/80  6.3-100 % [2.7-100]",
             "75 silent (93.8 %)",
             "5 of 80 gave evidence, 5 of them corrupt: no rate",
         ),

@@ -135,6 +135,16 @@ def test_sessions_of_unknown_times_are_not_taken_to_have_been_under_way_together
     assert [play.session.id for play in load.plays] == [1]
 
 
+@pytest.mark.parametrize("started_at_s", [12_345.6, 1_796_000_000_000.0, -5.0, float("inf")])
+def test_a_number_that_can_be_no_date_is_an_unknown_time(store: Store, started_at_s: float) -> None:
+    row = add(store, bench(ImportedRequest(content="fine", started_at_s=started_at_s)))
+
+    with store.session() as session:
+        (found,) = sessions(session.connection(), stored_id(row))
+
+    assert not found.is_timed
+
+
 def test_an_error_is_told_in_the_words_of_the_tool(store: Store) -> None:
     (turn,) = stored_turns(store, add(store, bench(FAILED)))
 
