@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from typing import Annotated, NamedTuple
 
@@ -41,8 +42,16 @@ from runner.cli.options import (
     SeedOption,
     StoreOption,
 )
-from runner.cli.until_decided import MOST_BLOCKS, undecided, until_decided, with_another_block
+from runner.cli.until_decided import (
+    MOST_BLOCKS,
+    undecided,
+    until_decided,
+    with_another_block,
+    with_blocks,
+)
 from runner.errors import RunnerError, StackError, UsageError
+from runner.evidence.assessment_words import unanswerable_line
+from runner.evidence.plan_assessment import unanswerable_hypotheses
 from runner.execute.attended_run import AttendedEnd, run_attended
 from runner.execute.campaign_loop import CampaignEnd
 from runner.execute.progress import ProgressListener
@@ -86,7 +95,9 @@ def run(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print every command on the stack, in order; run none."),
+        typer.Option(
+            "--dry-run", help="Print every command and request to the stack, in order; run none."
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -97,15 +108,28 @@ def run(
         opened = opened._replace(campaign=until_decided(opened.campaign))
     if dry_run:
         runs = make_plan(opened.campaign, opened.stack).runs
-        rehearse(opened.stack, runs, opened.campaign.schedule.restart, say=say)
+        rehearse(opened.campaign, opened.stack, runs, say=say)
         return
     gate = GateFiles(junit, summary or summary_of_job(os.environ))
     gate.check()
     budget_s = None if budget_minutes is None else budget_minutes * 60
     most_blocks = (blocks or MOST_BLOCKS) if wants_decision else None
     with open_store(store) as opened_store:
+        _say_what_cannot_be_answered(opened, file, most_blocks)
         status = _run_guarding(opened, opened_store, gate, as_json, budget_s, most_blocks)
     raise typer.Exit(status)
+
+
+def _say_what_cannot_be_answered(
+    opened: OpenedCampaign, file: str, most_blocks: int | None
+) -> None:
+    """Before the first run, of all blocks that there may be."""
+    campaign = opened.campaign
+    if most_blocks is not None:
+        campaign = with_blocks(campaign, max(most_blocks, campaign.schedule.blocks))
+    found = unanswerable_hypotheses(make_plan(campaign, opened.stack), opened.stack)
+    for each in found:
+        tell(unanswerable_line(each, command=f"decisive plan {quote(file)}"))
 
 
 def _run_guarding(

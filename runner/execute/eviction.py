@@ -1,9 +1,11 @@
 """Leaves what the sessions of a run ask first in the host's memory, before the run is driven."""
 
 from dataclasses import replace
+from math import ceil
 
 from runner.campaign.campaign import EvictFlood
 from runner.errors import StackControlError
+from runner.evidence.number_words import counted_text
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_request import request_of
 from runner.execute.run_setting import RunSetting
@@ -50,6 +52,28 @@ async def evict_prefixes(
         f"{flooded.seconds:.1f} s"
     )
     return flooded
+
+
+def planned_flood(wanted: EvictFlood, running: RunningStack, *, sessions: int) -> str | None:
+    """In words, before any server has said how much it holds; None where none is sent."""
+    if running.settings.endpoint is not None:
+        return None
+    first = (
+        f"the first requests of {counted_text(sessions, 'session')}, "
+        f"{counted_text(wanted.repeats, 'time')} each"
+    )
+    if wanted.prompt_tokens is None:
+        share = f"{_SHARE_OF_THE_LIMIT:.0%} of the longest prompt"
+        size = f"{share}, at most {LONGEST_PROMPT_TOKENS:,} tokens"
+    else:
+        size = f"about {wanted.prompt_tokens:,} tokens"
+    if wanted.tokens is None:
+        count = f"requests for {MARGIN:g} times what the devices hold"
+    elif wanted.prompt_tokens is None:
+        count = f"requests of {wanted.tokens:,} tokens in all"
+    else:
+        count = counted_text(ceil(wanted.tokens / wanted.prompt_tokens), "request")
+    return f"{first}, then {count}, each of {size}"
 
 
 def _first_requests(

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from db.vocabulary import RunFlag
-from runner.campaign.campaign import OnWedge
+from runner.campaign.campaign import Campaign, OnWedge
 from runner.campaign.stack_file import Stack
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_setting import RunSetting
@@ -21,7 +21,7 @@ from runner.observe.wedge_spans import OpenRequest, Silence, WedgePatience, Wedg
 from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
 from runner.stacks.fingerprint import redacted
 from runner.stacks.log_sources import log_source_of, without_secrets
-from runner.stacks.running_stack import CHAT_PATH, RunningStack, stop_services
+from runner.stacks.running_stack import RunningStack, stop_services
 
 _MAX_COHORTS = 50
 _LOOKS_PER_QUIET = 4
@@ -115,25 +115,18 @@ class RunWatch:
             catalogue=setting.catalogue,
             also_keep=_exposure_counters(setting.stack, self._run.arm.levels),
             model=running.model,
-            period_s=min(SCRAPE_PERIOD_S, self._patience().quiet_s / _LOOKS_PER_QUIET),
-        )
-
-    def _patience(self) -> WedgePatience:
-        deadlines = self._setting.campaign.workload.deadlines
-        return WedgePatience.of(
-            shortest_deadline_s=min(
-                deadlines.first_token_s, deadlines.no_progress_s, deadlines.session_s
+            period_s=min(
+                SCRAPE_PERIOD_S, wedge_patience(setting.campaign).quiet_s / _LOOKS_PER_QUIET
             ),
-            chosen_s=self._setting.campaign.longest_pause_s,
         )
 
     def _wedge_watch(self) -> WedgeWatch:
-        setting, entry = self._setting, self._running.entry
+        setting = self._setting
         return WedgeWatch(
             http=setting.http,
-            patience=self._patience(),
+            patience=wedge_patience(setting.campaign),
             canary=CanarySetting(
-                chat_url=entry.base_url + CHAT_PATH,
+                chat_url=self._running.chat_url,
                 model=self._running.model,
                 prefix=f"r{self._run.run_id}",
                 names_requests=self._running.speaks_sglang,
@@ -193,6 +186,16 @@ class RunWatch:
         if self._setting.campaign.on_wedge is OnWedge.RESTART:
             # A task of its own: the next run must not start before the servers are gone.
             self._stopping = asyncio.create_task(stop_services(self._running), name="stop")
+
+
+def wedge_patience(campaign: Campaign) -> WedgePatience:
+    deadlines = campaign.workload.deadlines
+    return WedgePatience.of(
+        shortest_deadline_s=min(
+            deadlines.first_token_s, deadlines.no_progress_s, deadlines.session_s
+        ),
+        chosen_s=campaign.longest_pause_s,
+    )
 
 
 def open_requests(record: DriveRecord) -> tuple[OpenRequest, ...]:

@@ -26,6 +26,14 @@ class FlushRefusal(NamedTuple):
     is_busy: bool
 
 
+class FlushRequest(NamedTuple):
+    """A POST without a body. `key` is that of the stack file which names its page."""
+
+    service: str
+    key: str
+    url: str
+
+
 class _Answer(NamedTuple):
     said: str
     status: int | None = None
@@ -48,21 +56,27 @@ async def flush_caches(
     that requests are stuck inside.
     """
     ends_s = clock.monotonic_s() + deadline_s
-    for launch in running.launches:
-        definition = launch.definition
-        asked = {"flush_cache": launch.url_of(definition.flush_cache)}
-        if clears_storage:
-            asked["clear_storage"] = launch.url_of(definition.clear_storage)
-        for key, url in asked.items():
-            while url is not None and (refusal := await _refusal(url, http)) is not None:
-                what = f"{launch.name} refused to {_WORDS[key]}"
-                advice = _advice(refusal.status, key)
-                if advice is not None:
-                    return FlushRefusal(f"{what}: {url} answered {refusal.status}; {advice}", False)
-                if clock.monotonic_s() >= ends_s:
-                    return FlushRefusal(f"{what} for {deadline_s:g} s: {refusal.said}", True)
-                await asyncio.sleep(_RETRY_S)
+    for service, key, url in flush_requests(running, clears_storage=clears_storage):
+        while (refusal := await _refusal(url, http)) is not None:
+            what = f"{service} refused to {_WORDS[key]}"
+            advice = _advice(refusal.status, key)
+            if advice is not None:
+                return FlushRefusal(f"{what}: {url} answered {refusal.status}; {advice}", False)
+            if clock.monotonic_s() >= ends_s:
+                return FlushRefusal(f"{what} for {deadline_s:g} s: {refusal.said}", True)
+            await asyncio.sleep(_RETRY_S)
     return None
+
+
+def flush_requests(running: RunningStack, *, clears_storage: bool = False) -> list[FlushRequest]:
+    """In their order; none of a service that names no such page."""
+    found = []
+    for launch in running.launches:
+        asked = {"flush_cache": launch.url_of(launch.definition.flush_cache)}
+        if clears_storage:
+            asked["clear_storage"] = launch.url_of(launch.definition.clear_storage)
+        found += [FlushRequest(launch.name, key, url) for key, url in asked.items() if url]
+    return found
 
 
 _WORDS = {"flush_cache": "flush its cache", "clear_storage": "clear its storage"}

@@ -19,7 +19,7 @@ import httpx
 from db.clock import Clock
 from runner.control.capped_page import NO_PAGE, fetch_page, said_by
 from runner.errors import StackControlError
-from runner.stacks.running_stack import CHAT_PATH, RunningStack
+from runner.stacks.running_stack import RunningStack
 
 AT_ONCE = 8
 MARGIN = 1.1  # of the pool: its last pages are held by what was read last
@@ -121,7 +121,7 @@ class EvictionFlood:
 
     async def _tokens_of(self, body: Body) -> int:
         """Of the prompt, as the server counted them; 0 where it does not say."""
-        url = self.running.entry.base_url + CHAT_PATH
+        url = self.running.chat_url
         what = "evict_flood: a prompt that is to fill the cache"
         try:
             page = await fetch_page(

@@ -48,6 +48,10 @@ class RunningStack:
         endpoints = [launch.definition.metrics for launch in self.launches]
         return any(each and each.dialect is MetricsDialect.SGLANG for each in endpoints)
 
+    @property
+    def chat_url(self) -> str:
+        return self.entry.base_url + CHAT_PATH
+
     def launch_of(self, service: str) -> ServiceLaunch | None:
         return next((each for each in self.launches if each.name == service), None)
 
@@ -82,14 +86,7 @@ async def wait_for_services(
     another process answers in its place.
     """
     for launch in reversed(running.launches):
-        is_entry = launch is running.entry
-        probe = ReadinessProbe(
-            service=launch.name,
-            health_url=launch.url_of(launch.definition.health),
-            chat_url=launch.url_of(CHAT_PATH) if is_entry else None,
-            model=running.model,
-            ready_within_s=launch.definition.ready_within_s,
-        )
+        probe = readiness_probe(running, launch)
         process = running.processes.get(launch.name)
         try:
             await wait_until_ready(
@@ -102,6 +99,16 @@ async def wait_for_services(
                 await asyncio.to_thread(require_own_listener, launch, process)
         except StackStartError as error:
             raise StackStartError(f"{error}{_log_tail(running, launch.name)}") from error
+
+
+def readiness_probe(running: RunningStack, launch: ServiceLaunch) -> ReadinessProbe:
+    return ReadinessProbe(
+        service=launch.name,
+        health_url=launch.url_of(launch.definition.health),
+        chat_url=running.chat_url if launch is running.entry else None,
+        model=running.model,
+        ready_within_s=launch.definition.ready_within_s,
+    )
 
 
 def _exit_status_of(process: RunningService | None) -> Callable[[], int | None]:

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 
 from runner.control.capped_page import NO_PAGE, fetch_page
-from runner.stacks.running_stack import CHAT_PATH, RunningStack
+from runner.stacks.running_stack import RunningStack
 
 REQUESTS = 4
 DEADLINE_S = 60.0
@@ -14,7 +14,7 @@ _TEXT = "Say hello, and say who you are."
 
 async def warm_up(running: RunningStack, *, http: httpx.AsyncClient) -> None:
     """Sends them at once and waits for all. What they answer, or whether, decides nothing."""
-    url = running.entry.base_url + CHAT_PATH
+    url = running.chat_url
     async with asyncio.TaskGroup() as group:
         for _ in range(REQUESTS):
             group.create_task(_ask(url, running.model, http))
