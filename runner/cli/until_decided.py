@@ -37,6 +37,10 @@ def with_another_block(campaign: Campaign, *, most: int = MOST_BLOCKS) -> Campai
     blocks = campaign.schedule.blocks + 1
     if blocks > min(most, MAX_BLOCKS):
         return None
+    return with_blocks(campaign, blocks)
+
+
+def with_blocks(campaign: Campaign, blocks: int) -> Campaign:
     return replace(campaign, schedule=campaign.schedule.model_copy(update={"blocks": blocks}))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from runner.evidence.number_words import counted_text, plural_of, rho_text, share_text
-from runner.evidence.plan_assessment import HypothesisPlan
+from runner.evidence.plan_assessment import HypothesisPlan, Unanswerable
 from runner.evidence.planner import ENOUGH_POWER, MAX_RUNS, ComparisonPlan, PlanAssessment
 from runner.evidence.run_cost import Cost
 from runner.evidence.wording import duration_text, rounded
@@ -22,6 +22,11 @@ def assessment_lines(each: HypothesisPlan) -> Iterator[str]:
     yield _effect_line(plan, found)
     for shortcoming in found.shortcomings:
         yield f"CANNOT ANSWER: {shortcoming}"
+
+
+def unanswerable_line(each: Unanswerable, *, command: str) -> str:
+    """`command` says more."""
+    return f"hypothesis {each.slug}: CANNOT ANSWER: {each.shortcoming}; `{command}` says more"
 
 
 def closing_line(assessed: Sequence[HypothesisPlan]) -> str | None:

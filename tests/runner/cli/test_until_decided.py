@@ -7,7 +7,12 @@ import pytest
 
 from runner.campaign.campaign import Campaign, StopRule
 from runner.campaign.campaign_file import load_campaign
-from runner.cli.until_decided import undecided, until_decided, with_another_block
+from runner.cli.until_decided import (
+    undecided,
+    until_decided,
+    with_another_block,
+    with_blocks,
+)
 from runner.errors import UsageError
 from runner.execute.verdicts import JudgedHypothesis
 from tests.runner.evidence.verdicts import Run, arm_of, verdict_of
@@ -45,6 +50,13 @@ def test_blocks_are_added_one_by_one_up_to_the_most(campaign: Campaign) -> None:
     assert longer is not None
     assert longer.schedule.blocks == 4
     assert with_another_block(longer, most=4) is None
+
+
+def test_a_plan_of_all_the_blocks_that_there_may_be_is_the_campaign_with_so_many(
+    campaign: Campaign,
+) -> None:
+    assert with_blocks(campaign, 24).schedule.blocks == 24
+    assert with_blocks(campaign, 3) == campaign
 
 
 def test_only_what_more_runs_could_decide_is_undecided() -> None:

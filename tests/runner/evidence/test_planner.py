@@ -1,7 +1,12 @@
 import pytest
 
 from runner.evidence.decision_rule import ClaimKind, DecisionRule
-from runner.evidence.planner import ComparisonPlan, assess_plan, runs_for_power
+from runner.evidence.planner import (
+    ComparisonPlan,
+    assess_plan,
+    quick_shortcoming,
+    runs_for_power,
+)
 from runner.evidence.power_table import power_table
 from runner.evidence.run_cost import RunCost, cost_of
 
@@ -128,3 +133,28 @@ def test_the_power_table_gives_sessions_and_runs_for_both_powers() -> None:
 
     assert [(row.power, row.sessions.kept) for row in rows] == [(0.8, 148), (0.9, 205)]
     assert rows[0].runs == {0.0: 3, 0.02: 6, 0.05: 9}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"runs_share_launches": True},
+        {"runs_after": 3, "runs_before": 3},
+        {"runs_after": 2, "runs_before": 2, "after_rate": 0.1},
+    ],
+)
+def test_what_is_told_quickly_is_what_the_whole_assessment_finds(changes: dict[str, int]) -> None:
+    asked = plan(**{"runs_after": 1, "runs_before": 1, **changes})
+
+    quick = quick_shortcoming(asked, rule=DecisionRule())
+
+    whole = assess_plan(asked).shortcomings
+    assert (quick is None) == (not whole)
+    assert quick is None or whole[0].startswith(f"{quick}.")
+
+
+def test_the_power_of_a_large_plan_is_not_worked_out_to_be_quick() -> None:
+    large = plan(3, 3, sessions=500, after_rate=0.14)
+
+    assert quick_shortcoming(large, rule=DecisionRule()) is None
