@@ -116,7 +116,7 @@ def show_plan(plan: Plan) -> None:
             ):
                 st.metric(label, value, border=True, width=150)
         st.caption(
-            f"{counted_noun(plan.launches, 'start')} of the servers. Time estimated from: "
+            f"{plan.starts_text()[:1].upper()}{plan.starts_text()[1:]}. Time estimated from: "
             + plain("; ".join(plan.assumptions))
         )
         st.table(_arm_rows(plan), border="horizontal", hide_index=True)

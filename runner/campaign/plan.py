@@ -11,6 +11,7 @@ from runner.campaign.campaign import Arm, Campaign, PlannedRun, RestartPolicy, W
 from runner.campaign.carried_over import carried_over
 from runner.campaign.earlier_times import NO_EARLIER_TIMES, EarlierTimes
 from runner.campaign.matrix import expand_arms
+from runner.campaign.owner_switches import count_switches
 from runner.campaign.schedule import schedule_runs
 from runner.campaign.stack_file import Stack
 
@@ -49,6 +50,16 @@ class Plan:
     seconds: float
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    switches: int = 0  # at most, that whoever runs services which are not ours is asked for
+
+    def starts_text(self) -> str:
+        """How often servers are started, and how often others are asked to switch theirs."""
+        starts = f"{self.launches:,} start{'' if self.launches == 1 else 's'} of the servers"
+        if not self.switches:
+            return starts
+        times = "once" if self.switches == 1 else f"up to {self.switches:,} times"
+        asked = f"whoever runs the server is asked {times} to switch it to the next arm"
+        return f"{starts}, {asked}" if self.launches else asked
 
 
 def make_plan(
@@ -66,6 +77,7 @@ def make_plan(
     runs = schedule_runs(campaign, arms, stack=stack)
     estimates = {arm.name: _estimate(arm, campaign, costs, earlier.driving_s) for arm in arms}
     launches = count_launches(campaign, stack, runs)
+    switches = count_switches(stack, campaign.factors, [run.arm.levels for run in runs])
     driving_s = sum(estimates[run.arm.name].driving_s for run in runs)
     return Plan(
         campaign=campaign,
@@ -75,8 +87,12 @@ def make_plan(
         launches=launches,
         sessions=sum(run.arm.sessions for run in runs),
         seconds=driving_s + launches * costs.launch_s + len(runs) * costs.settle_s,
-        assumptions=_stated(costs, estimates, campaign.workload),
+        assumptions=(
+            *_stated(costs, estimates, campaign.workload),
+            *(["nothing for the time until others have switched the server"] if switches else []),
+        ),
         warnings=carried_over(campaign, stack),
+        switches=switches,
     )
 
 

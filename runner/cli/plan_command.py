@@ -98,6 +98,7 @@ def _plan_json(plan: Plan, assessed: Sequence[HypothesisPlan]) -> dict[str, Any]
         "runs": [{"position": r.position, "block": r.block, "arm": r.arm.name} for r in plan.runs],
         "sessions": plan.sessions,
         "launches": plan.launches,
+        "switches_asked": plan.switches,
         "estimated_s": round(plan.seconds, 1),
         "assumptions": list(plan.assumptions),
         "warnings": list(plan.warnings),
@@ -129,8 +130,8 @@ def _closing_lines(plan: Plan) -> list[str]:
         for block in range(1, blocks + 1)
     ]
     lines.append(
-        f"{len(plan.runs)} runs, {count_text(plan.sessions)} sessions, {plan.launches} starts of "
-        f"the servers, about {duration_text(plan.seconds)}"
+        f"{len(plan.runs)} runs, {count_text(plan.sessions)} sessions, {plan.starts_text()}, "
+        f"about {duration_text(plan.seconds)}"
     )
     lines.append(f"assumed: {'; '.join(plan.assumptions)}")
     return [*lines, *(f"warning: {warning}" for warning in plan.warnings)]

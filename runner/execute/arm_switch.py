@@ -1,9 +1,8 @@
 """Asks whoever runs an external service to bring it into the arm, and waits until it is there."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from shlex import join
 
 from db.clock import Clock
 from runner.campaign.stack_shape import ControllerName
@@ -13,6 +12,7 @@ from runner.stacks.running_stack import RunningStack
 from runner.stacks.service_launch import ENDPOINT, ServiceLaunch
 
 POLL_S = 2.0
+Changes = Callable[[str], str]  # of a service, what is to be changed at it
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,22 @@ class SwitchRequest:
     services: tuple[ServiceLaunch, ...]
     proof: ArmProof
     within_s: float
+    changes: Changes
 
     def sentence(self, arm: str) -> str:
-        asked = "; ".join(_asked(service) for service in self.services)
-        now = self.proof.failures[0].sentence()
-        return (
-            f"please bring the stack into the arm {arm} within {self.within_s:g} s: {asked} "
-            f"(now {now})"
-        )
+        asked = switch_sentence(self.services, arm, self.changes)
+        return f"{asked} (now {self.proof.failures[0].sentence()})"
 
 
-def switch_request(running: RunningStack, proof: ArmProof) -> SwitchRequest | None:
+def switch_sentence(services: Sequence[ServiceLaunch], arm: str, changes: Changes) -> str:
+    asked = "; ".join(_asked(service, changes(service.name)) for service in services)
+    within_s = _within_s(services)
+    return f"please bring the stack into the arm {arm} within {within_s:g} s: {asked}"
+
+
+def switch_request(
+    running: RunningStack, proof: ArmProof, changes: Changes
+) -> SwitchRequest | None:
     """None where what fails is ours to start, or nobody's to switch."""
     failing = {failure.service for failure in proof.failures}
     services = tuple(launch for launch in running.launches if launch.name in failing)
@@ -42,8 +47,7 @@ def switch_request(running: RunningStack, proof: ArmProof) -> SwitchRequest | No
     ]
     if not services or not all(is_theirs):
         return None
-    within_s = max(launch.definition.switch_within_s for launch in services)
-    return SwitchRequest(services, proof, within_s)
+    return SwitchRequest(services, proof, _within_s(services), changes)
 
 
 async def proof_after_switch(
@@ -64,7 +68,10 @@ async def proof_after_switch(
     return proof
 
 
-def _asked(launch: ServiceLaunch) -> str:
-    words = [*(f"{name}={value}" for name, value in launch.level_env.items()), *launch.args]
-    wanted = f"with {join(words)}" if words else "without the flags of other arms"
-    return f"{launch.name} ({launch.base_url}) {wanted}"
+def _within_s(services: Sequence[ServiceLaunch]) -> float:
+    return max(launch.definition.switch_within_s for launch in services)
+
+
+def _asked(launch: ServiceLaunch, change: str) -> str:
+    wanted = change or "the stack file names neither flags nor variables for it"
+    return f"{launch.name} ({launch.base_url}): {wanted}"

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from shlex import join
 
-from runner.campaign.campaign import Campaign, PlannedRun
+from runner.campaign.campaign import Arm, Campaign, PlannedRun
+from runner.campaign.owner_switches import proving_services, wanted_change
 from runner.campaign.stack_file import Stack
 from runner.control.machine import RehearsedMachine
 from runner.control.restore_steps import restore
 from runner.evidence.number_words import counted_text
+from runner.execute.arm_switch import switch_sentence
 from runner.execute.eviction import planned_flood
 from runner.execute.run_watch import wedge_patience
 from runner.stacks.cache_flush import flush_requests
@@ -42,7 +45,7 @@ def rehearse(campaign: Campaign, stack: Stack, runs: Sequence[PlannedRun], *, sa
                 say(f"     {name} stays as it is")
             label = f"r-{run.position + 1}"
             current = control.hold(levels, label=label, current=current, kept=kept)
-            _say_addresses(current, say)
+            _say_of_others(campaign, stack, run.arm, current, say)
             control.enter_levels(current)
             release_services(current)
         for line in _requests_of(campaign, run, current):
@@ -72,14 +75,25 @@ def _requests_of(campaign: Campaign, run: PlannedRun, running: RunningStack) -> 
         yield f"send POST {request.url}"
 
 
-def _say_addresses(running: RunningStack, say: Say) -> None:
+def _say_of_others(
+    campaign: Campaign, stack: Stack, arm: Arm, running: RunningStack, say: Say
+) -> None:
+    """Where services of others are, and what is asked of those who run them, if it is needed."""
+
+    def change_at(service: str) -> str:
+        return wanted_change(stack, campaign.factors, arm.levels, service)
+
     for launch in running.launches:
         if not launch.is_controlled:
-            wanted = _wanted(launch)
-            say(f"     {launch.name} at {launch.base_url} is checked{wanted}")
+            say(f"     {launch.name} at {launch.base_url} is checked")
+    names = proving_services(stack, arm.levels)
+    asked = [each for each in running.launches if each.name in names and change_at(each.name)]
+    if asked:
+        say(f"     where it is not so: {switch_sentence(asked, arm.name, change_at)}")
+    for launch in running.launches:
+        if not launch.is_controlled and launch not in asked and (change := _unasked(launch)):
+            say(f"     nothing proves that {launch.name} has {change}: nobody is asked for it")
 
 
-def _wanted(launch: ServiceLaunch) -> str:
-    """What somebody else is asked for."""
-    words = [*launch.args, *(f"{name}={value}" for name, value in launch.level_env.items())]
-    return f", and somebody is asked for: {' '.join(words)}" if words else ""
+def _unasked(launch: ServiceLaunch) -> str:
+    return join([*launch.args, *(f"{name}={value}" for name, value in launch.level_env.items())])

@@ -15,6 +15,7 @@ from db.runs import RunFacts, begin_run, flag_run, transition_run, write_run_fac
 from db.tables.runs import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.wedges import mark_wedge_victims
+from runner.campaign.owner_switches import wanted_change
 from runner.errors import RunInvalidError, StackError
 from runner.event_loop import end_task
 from runner.execute.arm_switch import proof_after_switch, switch_request
@@ -143,7 +144,7 @@ class _RunLife:
         setting = self._setting
         await setting.launcher.wait_until_ready(launched)
         proof = await self._proof(launched)
-        request = switch_request(launched.running, proof) if proof.failures else None
+        request = switch_request(launched.running, proof, self._change_at)
         if request is not None:
             setting.progress.note(request.sentence(self._run.arm.name))
             proof = await proof_after_switch(
@@ -158,6 +159,11 @@ class _RunLife:
         if proof.unverifiable:
             named = ", ".join(proof.unverifiable)
             setting.progress.note(f"nothing can prove the level of: {named}")
+
+    def _change_at(self, service: str) -> str:
+        setting = self._setting
+        factors = setting.campaign.factors
+        return wanted_change(setting.stack, factors, self._run.arm.levels, service)
 
     async def _proof(self, launched: LaunchedStack) -> ArmProof:
         levels = self._run.arm.levels

@@ -118,7 +118,7 @@ def test_an_arm_that_others_must_bring_about_is_asked_for_and_waited_for(
     assert run.state == "done", (run.reason, engineer.notes)
     (asked,) = [note for note in engineer.notes if "please" in note]
     assert "server (http://127.0.0.1:" in asked
-    assert "--index-k-dtype bf16" in asked
+    assert "add --index-k-dtype bf16" in asked
 
 
 def test_an_arm_that_nobody_brings_about_is_invalid_after_its_time(
