@@ -16,6 +16,7 @@ from runner.campaign.file_shape import LevelValue
 from runner.campaign.narrowing import narrow_campaign
 from runner.campaign.plan import Plan, make_plan
 from runner.campaign.stack_file import Stack, load_stack
+from runner.campaign.stack_fit import campaign_on_stack
 from runner.errors import RunnerError
 
 
@@ -72,7 +73,7 @@ def read_file(folder: ConfigFolder, name: str) -> OfferedFile:
         stack = load_stack(folder.stack_path(campaign.stack))
     except RunnerError as error:
         return OfferedFile(name, None, None, problem=str(error))
-    return OfferedFile(name, campaign, stack)
+    return OfferedFile(name, campaign_on_stack(campaign, stack), stack)
 
 
 def plan_of(

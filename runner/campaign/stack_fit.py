@@ -1,6 +1,7 @@
 """Whether a campaign can run on a stack: what the one names must be what the other defines."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from runner.campaign.campaign import CONCURRENCY, Campaign, OnWedge, RestartPolicy
 from runner.campaign.campaign_checks import place_of_level
@@ -10,10 +11,18 @@ from runner.campaign.stack_file import Stack
 from runner.campaign.yaml_source import YamlSource, parse_yaml
 
 
+def campaign_on_stack(campaign: Campaign, stack: Stack) -> Campaign:
+    """With what the stack decides where the file is silent: whether each run gets new servers."""
+    if stack.may_restart or "restart" in campaign.schedule.model_fields_set:
+        return campaign
+    schedule = campaign.schedule.model_copy(update={"restart": RestartPolicy.WHEN_NEEDED})
+    return replace(campaign, schedule=schedule)
+
+
 def check_campaign_on_stack(campaign: Campaign, stack: Stack) -> None:
     """Raises ConfigError that points into the campaign file, with all problems at once."""
     source = parse_yaml(campaign.source_path, campaign.source_text)
-    raise_problems(source.path, _problems(campaign, stack, source))
+    raise_problems(source.path, _problems(campaign_on_stack(campaign, stack), stack, source))
 
 
 def _problems(campaign: Campaign, stack: Stack, source: YamlSource) -> Iterator[Problem]:

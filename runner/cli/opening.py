@@ -14,7 +14,7 @@ from runner.campaign.config_folder import ConfigFolder
 from runner.campaign.file_shape import LevelValue
 from runner.campaign.narrowing import narrow_campaign
 from runner.campaign.stack_file import Stack, load_stack
-from runner.campaign.stack_fit import check_campaign_on_stack
+from runner.campaign.stack_fit import campaign_on_stack, check_campaign_on_stack
 from runner.errors import UsageError
 from runner.sessions.scenario import scenario_of
 
@@ -42,6 +42,7 @@ def open_campaign(
     is_path = path.suffix in (".yaml", ".yml") and path.exists()
     campaign = load_campaign(path if is_path else configs.campaign_path(name))
     stack = load_stack(configs.stack_path(campaign.stack))
+    campaign = campaign_on_stack(campaign, stack)
     check_campaign_on_stack(campaign, stack)
     scenario_of(campaign)  # so that what it cannot play is known before anything starts
     narrowed = narrow_campaign(campaign, levels or {}, order_seed=order_seed, blocks=blocks)

@@ -15,7 +15,7 @@ from runner.campaign.campaign_file import campaign_of
 from runner.campaign.config_folder import ConfigFolder
 from runner.campaign.definition import definition_key
 from runner.campaign.stack_file import load_stack
-from runner.campaign.stack_fit import check_campaign_on_stack
+from runner.campaign.stack_fit import campaign_on_stack, check_campaign_on_stack
 from runner.campaign.yaml_source import parse_yaml
 from runner.cli.chosen_configs import open_configs
 from runner.cli.console import ExitStatus, progress_console, say, say_json, tell
@@ -158,6 +158,7 @@ def _stored_campaign(store: Store, facts: CampaignFacts, configs: ConfigFolder) 
     assert text is not None, "the campaign was found"
     campaign = campaign_of(parse_yaml(facts.source_path, text))
     stack = load_stack(configs.stack_path(campaign.stack))
+    campaign = campaign_on_stack(campaign, stack)
     check_campaign_on_stack(campaign, stack)
     registered = find_campaign(store, facts.id).campaign
     if definition_key(campaign, stack) != registered.definition_key:

@@ -17,7 +17,7 @@ from runner.campaign.campaign_file import load_campaign
 from runner.campaign.config_folder import ConfigFolder
 from runner.campaign.narrowing import narrow_campaign
 from runner.campaign.stack_file import load_stack
-from runner.campaign.stack_fit import check_campaign_on_stack
+from runner.campaign.stack_fit import campaign_on_stack, check_campaign_on_stack
 from runner.errors import RunnerError
 from runner.evidence.verdict_text import headline_line
 from runner.execute.campaign_loop import CampaignEnd, run_campaign
@@ -137,6 +137,7 @@ class Worker:
     ) -> tuple[LaunchRequestState, str | None]:
         campaign = load_campaign(self.configs.campaign_path(request.campaign_file))
         stack = load_stack(self.configs.stack_path(campaign.stack))
+        campaign = campaign_on_stack(campaign, stack)
         check_campaign_on_stack(campaign, stack)
         scenario_of(campaign)  # so that what it cannot play is known before anything starts
         campaign = narrow_campaign(

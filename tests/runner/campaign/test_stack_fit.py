@@ -2,10 +2,16 @@
 
 import pytest
 
+from runner.campaign.campaign import RestartPolicy
+from runner.campaign.definition import definition_key
 from runner.campaign.narrowing import narrow_campaign
-from runner.campaign.stack_fit import check_campaign_on_stack
+from runner.campaign.stack_file import Stack
+from runner.campaign.stack_fit import campaign_on_stack, check_campaign_on_stack
 from runner.errors import ConfigError
 from tests.runner.campaign.files import CAMPAIGN, STACK, campaign, spoiled, stack
+
+UNRESTARTED = spoiled(STACK, "may_restart: true", "may_restart: false")
+EVERY_RUN = spoiled(CAMPAIGN, "order_seed: 7}", "order_seed: 7, restart: every_run}")
 
 
 def misfits(campaign_text: str = CAMPAIGN, stack_text: str = STACK) -> list[str]:
@@ -51,14 +57,34 @@ def test_a_stack_of_another_name_is_refused() -> None:
     ]
 
 
+def test_where_the_file_is_silent_the_stack_decides_whether_runs_get_new_servers() -> None:
+    free, bound = stack(), stack(UNRESTARTED)
+
+    assert campaign_on_stack(campaign(), free).schedule.restart is RestartPolicy.EVERY_RUN
+    assert campaign_on_stack(campaign(), bound).schedule.restart is RestartPolicy.WHEN_NEEDED
+    assert campaign_on_stack(campaign(EVERY_RUN), bound) == campaign(EVERY_RUN)
+    assert not [line for line in misfits(stack_text=UNRESTARTED) if "for a run" in line]
+
+
+def test_a_campaign_has_the_key_of_the_one_that_writes_down_what_it_gets() -> None:
+    written_down = spoiled(EVERY_RUN, "every_run", "when_needed")
+    bound = stack(UNRESTARTED)
+
+    def key(text: str, on: Stack) -> str:
+        return definition_key(campaign_on_stack(campaign(text), on), on)
+
+    assert key(CAMPAIGN, bound) == key(written_down, bound)
+    assert key(CAMPAIGN, stack()) == key(EVERY_RUN, stack()) == definition_key(campaign(), stack())
+
+
 def test_a_stack_that_may_not_be_restarted_takes_no_flags_and_no_restart() -> None:
-    lines = misfits(stack_text=spoiled(STACK, "may_restart: true", "may_restart: false"))
+    lines = misfits(EVERY_RUN, stack_text=UNRESTARTED)
 
     assert lines[0] == (
         "file.yaml:5:10: keys fp8 needs other flags, and stack little may not be restarted"
     )
     assert lines[-1] == (
-        "file.yaml:15:1: this stack may not be restarted for a run; found every_run; "
+        "file.yaml:15:38: this stack may not be restarted for a run; found every_run; "
         "allowed: when_needed"
     )
     assert len(lines) == 6
