@@ -98,7 +98,8 @@ def _commands(port: int) -> list[SupervisedCommand]:
     worker = [sys.executable, "-m", "runner.cli", "worker"]
     dashboard = [sys.executable, "-m", "app.launch", str(port)]
     return [
-        SupervisedCommand("dashboard", dashboard, DASHBOARD_GRACE_S, restarts=True),
+        # What Streamlit says of its address and its end, we say ourselves.
+        SupervisedCommand("dashboard", dashboard, DASHBOARD_GRACE_S, restarts=True, is_heard=False),
         SupervisedCommand("worker", worker, WORKER_GRACE_S, restarts=True),
     ]
 

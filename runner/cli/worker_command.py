@@ -1,6 +1,7 @@
 """`decisive worker`: serves the queue that the dashboard fills."""
 
 import asyncio
+import os
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from runner.cli.live_progress import plain_progress
 from runner.cli.options import ConfigsOption, StoreOption
 from runner.event_loop import run_on_loop
 from runner.execute.stop_request import StopRequest, stopping_on_signals
+from runner.execute.supervisor import SUPERVISED_VARIABLE
 from runner.execute.watchdog import Watchdog, WatchdogPatience, guarded
 from runner.execute.worker import Worker
 from runner.execute.worker_identity import holder_of
@@ -54,7 +56,8 @@ async def _work(
         stop=stop,
         progress=plain_progress(say),
     )
-    with stopping_on_signals(stop, said=tell):
+    is_supervised = SUPERVISED_VARIABLE in os.environ
+    with stopping_on_signals(stop, said=tell, is_supervised=is_supervised):
         task = asyncio.create_task(serving.work(until_empty=until_empty), name="worker")
         stop.bind(task)
         try:

@@ -84,13 +84,22 @@ async def unless_stopped(work: Coroutine[Any, Any, T], stop: StopRequest) -> T:
 
 
 @contextmanager
-def stopping_on_signals(stop: StopRequest, *, said: Callable[[str], None]) -> Iterator[None]:
-    """While open, the signals of a closing terminal or a stopped service ask for a stop."""
+def stopping_on_signals(
+    stop: StopRequest, *, said: Callable[[str], None], is_supervised: bool = False
+) -> Iterator[None]:
+    """While open, the signals of a closing terminal or a stopped service ask for a stop.
+
+    `is_supervised`: they are our supervisor's, which has told who asked, and for what.
+    """
     loop = asyncio.get_running_loop()
 
     def on_signal(number: signal.Signals) -> None:
         is_second = stop.soft.is_set()
         stop.ask()
+        if is_supervised:
+            if is_second:
+                said("stopping at once")
+            return
         said(
             f"{number.name} again: stopping at once"
             if is_second

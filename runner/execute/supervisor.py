@@ -15,16 +15,21 @@ WORKER_GRACE_S = 300.0
 DASHBOARD_GRACE_S = 5.0
 REAP_DEADLINE_S = 5.0
 MAX_RESTARTS = 5
+SUPERVISED_VARIABLE = "DECISIVE_SUPERVISED"  # set for what we start: we say who asked for a stop
 
 
 @dataclass(frozen=True, slots=True)
 class SupervisedCommand:
-    """`grace_s` is how long it may take to end after it was asked to."""
+    """`grace_s` is how long it may take to end after it was asked to.
+
+    `is_heard`: what it writes to its standard output is for our user, and not only its errors.
+    """
 
     name: str
     argv: Sequence[str]
     grace_s: float
     restarts: bool
+    is_heard: bool = True
 
 
 class Supervisor:
@@ -88,8 +93,9 @@ class Supervisor:
     def _start(self, command: SupervisedCommand) -> None:
         self._running[command.name] = subprocess.Popen(
             list(command.argv),
-            env=dict(self._env),
+            env={**self._env, SUPERVISED_VARIABLE: "1"},
             stdin=subprocess.DEVNULL,
+            stdout=None if command.is_heard else subprocess.DEVNULL,
             start_new_session=True,
             preexec_fn=ending_with_parent(),
         )

@@ -166,7 +166,7 @@ class Worker:
                     progress=progress,
                 )
         await off_loop(self._name, request_id, progress)
-        await self._say_verdicts(end)
+        await self._say_verdicts(end, progress)
         return _request_end(end, progress.missing)
 
     def _name(self, request_id: int, progress: "_HeardProgress") -> None:
@@ -177,11 +177,11 @@ class Worker:
             )
             progress.is_named = True
 
-    async def _say_verdicts(self, end: CampaignEnd) -> None:
+    async def _say_verdicts(self, end: CampaignEnd, progress: "_HeardProgress") -> None:
         for each in await asyncio.to_thread(reach_verdicts, self.store, end.campaign_id):
             self.progress.note(f"{each.slug}: {headline_line(each.verdict)}")
         name = format_id(IdKind.CAMPAIGN, end.campaign_id)
-        self.progress.note(f"campaign {name} has ended; its pages stay open")
+        self.progress.note(f"campaign {name} {_how_it_ended(end, progress)}")
 
 
 class _Waiting(NamedTuple):
@@ -197,10 +197,13 @@ class _HeardProgress:
     worker: Worker
     campaign_id: int | None = None
     missing: int | None = None
+    total: int = 0
+    done: int = 0
     is_named: bool = False
 
     def campaign_started(self, name: str, campaign_id: int, *, missing: int, total: int) -> None:
         self.campaign_id, self.missing = campaign_id, missing
+        self.total, self.done = total, total - missing
         self.listener.campaign_started(name, campaign_id, missing=missing, total=total)
 
     def run_state(self, run: RunOfCampaign, state: RunState) -> None:
@@ -211,10 +214,23 @@ class _HeardProgress:
         self.listener.session_ended(run, played)
 
     def run_ended(self, run: RunOfCampaign, row: RunRow, lines: tuple[str, ...]) -> None:
+        self.done += row.state == RunState.DONE
         self.listener.run_ended(run, row, lines)
 
     def note(self, text: str) -> None:
         self.listener.note(text)
+
+
+def _how_it_ended(end: CampaignEnd, progress: _HeardProgress) -> str:
+    """The pages stay open where the worker goes on."""
+    done = f"after {progress.done:,} of {progress.total:,} runs"
+    if end.was_stopped and progress.done < progress.total:
+        return f"was stopped {done}; launched again, it goes on with the others"
+    if end.gave_up is not None:
+        return f"was given up {done}"
+    if end.ended_at_wedge is not None:
+        return f"ended {done}, at the wedge of {end.ended_at_wedge}"
+    return "has ended; its pages stay open"
 
 
 def _request_end(end: CampaignEnd, missing: int | None) -> tuple[LaunchRequestState, str | None]:

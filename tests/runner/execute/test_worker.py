@@ -1,6 +1,7 @@
 """A worker serves the queue: what cannot begin waits, and what is cut says truly by whom."""
 
 import asyncio
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +12,13 @@ from sqlalchemy import text
 from db.launch_queue import enqueue
 from db.stack_lease import Holder, acquire_stack, release_stack
 from db.store import Store, open_store
+from db.tables.runs import RunRow
 from db.tables.work import LaunchRequestRow, StackLeaseRow
 from db.vocabulary import RunState
 from db.workers import liveness_now
 from runner.campaign.config_folder import ConfigFolder
 from runner.execute.progress import RunOfCampaign, SilentProgress
-from runner.execute.stop_request import StopRequest
+from runner.execute.stop_request import StopRequest, stopping_on_signals
 from runner.execute.worker import Worker
 from runner.execute.worker_identity import holder_of
 from tests.fakes.oracle_configs import write_oracle_configs
@@ -151,3 +153,48 @@ def test_a_run_whose_stack_was_taken_away_does_not_blame_the_user(
     request = _request(store, request_id)
     assert request.state == "failed"
     assert "no longer in the hands of" in (request.message or "")
+
+
+def test_a_campaign_that_was_stopped_is_not_said_to_have_ended(store: Store, configs: Path) -> None:
+    write_oracle_configs(configs, levels=["fp8"], sessions=4, blocks=2)
+    request_id = enqueue(store, "oracle-test").id
+    assert request_id is not None
+
+    @dataclass
+    class StoppingAfterOne(Listening):
+        stop: StopRequest | None = None
+
+        def run_ended(self, run: RunOfCampaign, row: RunRow, lines: tuple[str, ...]) -> None:
+            assert self.stop is not None
+            self.stop.ask()
+
+    listening = StoppingAfterOne()
+    worker = _worker(store, configs, listening)
+    listening.stop = worker.stop
+
+    asyncio.run(worker.work(until_empty=True))
+
+    (said,) = [note for note in listening.notes if note.startswith("campaign c-")]
+    assert said == (
+        "campaign c-1 was stopped after 1 of 2 runs; launched again, it goes on with the others"
+    )
+    assert _request(store, request_id).state == "stopped"
+
+
+def test_a_supervised_worker_leaves_it_to_its_supervisor_to_say_who_asked() -> None:
+    said: list[str] = []
+
+    async def two_signals() -> StopRequest:
+        stop, task = StopRequest(), asyncio.current_task()
+        assert task is not None
+        stop.bind(task)
+        with stopping_on_signals(stop, said=said.append, is_supervised=True):
+            signal.raise_signal(signal.SIGTERM)
+            await stop.soft.wait()
+            signal.raise_signal(signal.SIGTERM)
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.Event().wait()
+        return stop
+
+    assert asyncio.run(two_signals()).was_asked
+    assert said == ["stopping at once"]
