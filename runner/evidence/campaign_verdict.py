@@ -14,19 +14,15 @@ from runner.evidence.criteria import CriterionResult
 from runner.evidence.decision_rule import DecisionRule
 from runner.evidence.direction_strength import DirectionP, direction_p
 from runner.evidence.exclusion_words import exclusion_sentences
+from runner.evidence.launch_words import Unit
 from runner.evidence.multiplicity import holm
-from runner.evidence.next_experiment import (
-    DEFAULT_HISTORICAL_RATE,
-    Experiment,
-    more_clean_runs,
-    next_experiments,
-    sessions_to_reproduce,
-)
+from runner.evidence.next_experiment import Experiment, more_clean_runs, next_experiments
 from runner.evidence.question import Assessment, assess
 from runner.evidence.question import Question as Question
 from runner.evidence.stopping import ends_at_first_corrupt
 from runner.evidence.uncompared_arms import BASIS as UNCOMPARED_BASIS
 from runner.evidence.uncompared_arms import uncompared_arms
+from runner.evidence.unreproduced import unreproduced
 from runner.evidence.verdict_caveats import (
     Caveat,
     basis_sentence,
@@ -43,6 +39,7 @@ from runner.evidence.verdict_record import inputs_of
 from runner.evidence.verdict_validity import (
     Doubt,
     is_cut_short,
+    unit_of_evidence,
 )
 from runner.evidence.verdict_words import Answers, Matter, answers_of
 
@@ -168,8 +165,9 @@ def _of_decision(
     caveats: tuple[Caveat, ...],
 ) -> CampaignVerdict:
     arm, versus, rule, setting = question.arm, question.versus, question.rule, question.setting
-    answers = answers_of(_matter(question, criteria, comparison, decision))
-    numeric = caveats_of_numbers(comparison, decision, arm=arm, versus=versus, rule=rule)
+    unit = unit_of_evidence(arm, versus, setting=setting)
+    answers = answers_of(_matter(question, criteria, comparison, decision, unit))
+    numeric = caveats_of_numbers(comparison, decision, arm=arm, versus=versus, rule=rule, unit=unit)
     wedged = bool(arm.wedges or arm.wedge_lines)
     return CampaignVerdict(
         headline=decision.headline,
@@ -177,12 +175,12 @@ def _of_decision(
         direction=decision.direction,
         availability=decision.availability,
         answers=answers,
-        basis=basis_sentence(comparison, rule=rule),
+        basis=basis_sentence(comparison, rule=rule, unit=unit),
         reasons=reasons_of(decision, criteria, answers),
         caveats=(*caveats, *numeric),
         exclusions=exclusion_sentences(arm, versus),
         experiments=next_experiments(
-            comparison, decision, rule=rule, setting=setting, wedged=wedged
+            comparison, decision, rule=rule, setting=setting, wedged=wedged, unit=unit
         ),
         criteria=criteria,
         comparison=comparison,
@@ -229,18 +227,24 @@ def _matter(
     criteria: tuple[CriterionResult, ...],
     comparison: ArmComparison,
     decision: Decision,
+    unit: Unit,
 ) -> Matter:
     too_few = ReasonCode.ELIMINATION_TOO_FEW_SESSIONS in decision.codes
-    rate = question.setting.historical_rate or DEFAULT_HISTORICAL_RATE
+    rule, setting = question.rule, question.setting
     return Matter(
         prediction=question.prediction,
         criteria=criteria,
         comparison=comparison,
         decision=decision,
-        rule=question.rule,
-        scope=question.setting.scope,
-        more_clean_runs=more_clean_runs(comparison, rule=question.rule) if too_few else None,
-        sessions_to_reproduce=sessions_to_reproduce(rate),
+        rule=rule,
+        scope=setting.scope,
+        more_clean_runs=more_clean_runs(comparison, rule=rule) if too_few else None,
+        unit=unit,
+        unreproduced=(
+            unreproduced(comparison, rule=rule, setting=setting, unit=unit)
+            if ReasonCode.DIRECTION_NOT_REPRODUCED in decision.codes
+            else None
+        ),
     )
 
 

@@ -10,15 +10,18 @@ from runner.evidence.arm_comparison import (
 from runner.evidence.clustered_difference import clustered_difference
 from runner.evidence.decision_rule import DecisionRule, Ending
 from runner.evidence.direction_strength import direction_e_values, direction_p
+from runner.evidence.launch_words import Unit
 from runner.evidence.number_words import (
     confidence_text,
     e_text,
     of_text,
     p_text,
+    plural_of,
     points_text,
     rho_text,
     share_text,
 )
+from runner.evidence.unreproduced import Unreproduced, shown_text
 from runner.evidence.verdict_decision import Decision, ReasonCode
 
 
@@ -27,7 +30,8 @@ def direction_sentence(
     decision: Decision,
     *,
     rule: DecisionRule,
-    sessions_to_reproduce: int | None = None,
+    unit: Unit,
+    unreproduced: Unreproduced | None = None,
 ) -> str:
     after, before = comparison.after, comparison.before
     if decision.direction is Direction.LOWER:
@@ -35,7 +39,7 @@ def direction_sentence(
         counts = f"{of_text(worst, after.sessions)} v {of_text(before.corrupt, before.sessions)}"
         silent = ", with every silent session counted as corrupt" if after.silent else ""
         shown = _shown(comparison, decision, rule=rule, lower=True)
-        fragile = _fragile(comparison, decision, rule=rule)
+        fragile = _fragile(comparison, decision, rule=rule, unit=unit)
         return f"Corruption was lower ({counts}; {shown}){silent}.{fragile}"
     if decision.direction is Direction.HIGHER:
         worst = before.corrupt + before.silent
@@ -43,9 +47,9 @@ def direction_sentence(
         is_silent = after.silent + before.silent > 0
         silent = ", even counting every silent session in the change's favour" if is_silent else ""
         shown = _shown(comparison, decision, rule=rule, lower=False)
-        fragile = _fragile(comparison, decision, rule=rule)
+        fragile = _fragile(comparison, decision, rule=rule, unit=unit)
         return f"Corruption was higher after the change ({counts}; {shown}){silent}.{fragile}"
-    return _unclear(comparison, decision, rule=rule, to_reproduce=sessions_to_reproduce)
+    return _unclear(comparison, decision, rule=rule, unit=unit, unreproduced=unreproduced)
 
 
 def _shown(
@@ -74,17 +78,24 @@ def _shown(
     return text if excludes_zero else f"{text}; the interval alone does not exclude zero"
 
 
-def _fragile(comparison: ArmComparison, decision: Decision, *, rule: DecisionRule) -> str:
+def _fragile(
+    comparison: ArmComparison, decision: Decision, *, rule: DecisionRule, unit: Unit
+) -> str:
     if comparison.tipping is None or not _is_one_test(decision, rule):
         return ""
     return (
-        f" Above an ICC of {rho_text(comparison.tipping)} it would not show; runs repeated in both "
-        "arms measure that."
+        f" Above an ICC of {rho_text(comparison.tipping)} it would not show; "
+        f"{plural_of(unit.noun)} repeated in both arms measure that."
     )
 
 
 def _unclear(
-    comparison: ArmComparison, decision: Decision, *, rule: DecisionRule, to_reproduce: int | None
+    comparison: ArmComparison,
+    decision: Decision,
+    *,
+    rule: DecisionRule,
+    unit: Unit,
+    unreproduced: Unreproduced | None,
 ) -> str:
     after, before = comparison.after, comparison.before
     code = next(code for code in decision.codes if code.startswith("direction:"))
@@ -94,7 +105,7 @@ def _unclear(
             "that neither fewer nor more can be said."
         )
     if code is ReasonCode.DIRECTION_NOT_REPRODUCED:
-        return _not_reproduced(before, to_reproduce=to_reproduce)
+        return _not_reproduced(before, unreproduced)
     if code is ReasonCode.DIRECTION_CENSORING:
         return (
             f"No improvement shown, because {_silent_text(after, before)}, and what they were "
@@ -114,7 +125,7 @@ def _unclear(
     if decision.adjusted is not None:
         lower, higher = decision.adjusted.lower, decision.adjusted.higher
         strength += f"; adjusted {p_text(lower)} and {p_text(higher)}"
-    single = _single_run(comparison, decision, rule=rule)
+    single = _single_run(comparison, decision, rule=rule, unit=unit)
     return f"No change shown: {rates} corrupt ({strength}).{single}"
 
 
@@ -123,23 +134,31 @@ def _is_one_test(decision: Decision, rule: DecisionRule) -> bool:
     return rule.ending not in (Ending.DECIDED, Ending.TWO_LOOKS) and decision.adjusted is None
 
 
-def _single_run(comparison: ArmComparison, decision: Decision, *, rule: DecisionRule) -> str:
+def _single_run(
+    comparison: ArmComparison, decision: Decision, *, rule: DecisionRule, unit: Unit
+) -> str:
     if comparison.tipping is None or not _is_one_test(decision, rule):
         return ""
     return (
-        " It would show only if the sessions of a run are nearly independent (tipping ICC "
-        f"{rho_text(comparison.tipping)}); runs repeated in both arms measure that."
+        f" It would show only if the sessions of a {unit.noun} are nearly independent (tipping ICC "
+        f"{rho_text(comparison.tipping)}); {plural_of(unit.noun)} repeated in both arms measure "
+        "that."
     )
 
 
-def _not_reproduced(before: ArmTotals, *, to_reproduce: int | None) -> str:
+def _not_reproduced(before: ArmTotals, found: Unreproduced | None) -> str:
     text = (
         f"The arm compared with did not fail either ({of_text(before.corrupt, before.sessions)}): "
-        "a removed fault and an absent one look alike here. First reproduce it"
+        "a removed fault and an absent one look alike here."
     )
-    if to_reproduce is None:
-        return f"{text} there."
-    return f"{text}: {to_reproduce:,} sessions there would show it with 95\u2009% probability."
+    if found is None:
+        return f"{text} First reproduce it there."
+    if found.has_played_enough:
+        return f"{text} {shown_text(found)}."
+    return (
+        f"{text} First reproduce it: {found.sessions_needed:,} sessions there would show it with "
+        "95\u2009% probability."
+    )
 
 
 def _silent_text(after: ArmTotals, before: ArmTotals) -> str:

@@ -4,25 +4,26 @@ Steps without a run come first. Nothing is proposed that could not change the an
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from math import ceil, log
+from math import ceil
 
 from db.vocabulary import Headline
 from runner.evidence.arm_comparison import ArmComparison
 from runner.evidence.clustered_limits import clustered_upper_limit
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule
+from runner.evidence.launch_words import FRESH_LAUNCHES, Unit
 from runner.evidence.lower_rate import RUNS_TO_COMPARE_RATES
-from runner.evidence.number_words import counted_text, share_text
+from runner.evidence.number_words import counted_text, plural_of, share_text
 from runner.evidence.planner import MAX_RUNS
-from runner.evidence.run_cost import NO_COST, Cost, cost_of
+from runner.evidence.run_cost import NO_COST, Cost, RunCost, cost_of
 from runner.evidence.silent_sessions import silent_sessions_borne
 from runner.evidence.statistical_power import normal_sessions_needed, runs_guess
+from runner.evidence.unreproduced import next_step_text, unreproduced
 from runner.evidence.verdict_decision import Decision, ReasonCode
 
-DEFAULT_HISTORICAL_RATE = 0.15
 _MOST_MORE_RUNS = 64
 
 
@@ -38,7 +39,9 @@ class ExperimentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """`runs_after` and `runs_before` are to be added, each of `sessions`, in random order."""
+    """`runs_after` and `runs_before` are to be added, each of `sessions`, in random order; where
+    runs share launches, so many launches.
+    """
 
     kind: ExperimentKind
     text: str
@@ -48,28 +51,6 @@ class Experiment:
     sessions: int = 0
 
 
-def repair_experiment(
-    doubts: Sequence[str],
-    *,
-    missing_after: int,
-    missing_before: int,
-    sessions: int,
-    setting: ComparisonSetting,
-) -> Experiment:
-    """Where the comparison itself does not hold: put it right and run what is missing."""
-    runs = missing_after + missing_before
-    verb = "is" if runs == 1 else "are"
-    rerun = f", then run the {counted_text(runs, 'run')} that {verb} missing" if runs else ""
-    return Experiment(
-        kind=ExperimentKind.REPAIR_COMPARISON,
-        text=f"Put right: {'; '.join(doubts)}{rerun}.",
-        cost=cost_of(runs, sessions=sessions, each=setting.each_run),
-        runs_after=missing_after,
-        runs_before=missing_before,
-        sessions=sessions,
-    )
-
-
 def next_experiments(
     comparison: ArmComparison,
     decision: Decision,
@@ -77,9 +58,11 @@ def next_experiments(
     rule: DecisionRule,
     setting: ComparisonSetting,
     wedged: bool,
+    unit: Unit,
 ) -> tuple[Experiment, ...]:
     """In the order in which to do them. `wedged`: the changed arm shows signs of a wedge."""
-    return tuple(_experiments(comparison, decision, rule, setting, wedged))
+    basis = _Basis(comparison, rule, setting, unit)
+    return tuple(_experiments(basis, decision, wedged=wedged))
 
 
 def more_clean_runs(comparison: ArmComparison, *, rule: DecisionRule) -> int | None:
@@ -103,32 +86,53 @@ def more_clean_runs(comparison: ArmComparison, *, rule: DecisionRule) -> int | N
     return candidates[enough] if enough < len(candidates) else None
 
 
-def sessions_to_reproduce(historical_rate: float, *, probability: float = 0.95) -> int:
-    """Sessions that show a fault of this rate at least once: ln(1 - P) / ln(1 - rate)."""
-    return ceil(log(1 - probability) / log(1 - historical_rate))
-
-
 def run_size(comparison: ArmComparison) -> int:
     return max(launch.sessions for launch in comparison.after.launches)
 
 
-def _experiments(
-    comparison: ArmComparison,
-    decision: Decision,
-    rule: DecisionRule,
-    setting: ComparisonSetting,
-    wedged: bool,
-) -> Iterator[Experiment]:
-    size = run_size(comparison)
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What was compared, and what a run or a launch more is like."""
+
+    comparison: ArmComparison
+    rule: DecisionRule
+    setting: ComparisonSetting
+    unit: Unit
+
+    @property
+    def size(self) -> int:
+        return run_size(self.comparison)
+
+    @property
+    def units(self) -> str:
+        return plural_of(self.unit.noun)
+
+    @property
+    def in_fresh_launches(self) -> str:
+        """Empty where a run more has a launch of its own as it is."""
+        return f" For launches of their own {FRESH_LAUNCHES}." if self.unit.is_launch else ""
+
+    @property
+    def size_before(self) -> int:
+        return max(launch.sessions for launch in self.comparison.before.launches)
+
+    def cost(self, number: int, *, size: int | None = None) -> Cost:
+        """Of so many runs, or launches; `size` where they are not of the changed arm."""
+        each = self.setting.each_run
+        whole = each and RunCost(each.launch_s, each.drive_s * self.unit.runs, each.gpus)
+        return cost_of(number, sessions=size or self.size, each=whole, unit=self.unit.noun)
+
+
+def _experiments(basis: _Basis, decision: Decision, *, wedged: bool) -> Iterator[Experiment]:
     censored = ReasonCode.DIRECTION_CENSORING in decision.codes or (
         ReasonCode.ELIMINATION_CENSORING in decision.codes
     )
     if wedged or censored or ReasonCode.SILENCE_ROSE in decision.codes:
-        yield _find_silence(comparison, wedged=wedged)
-        yield _clean_comparison(comparison, size=size, rule=rule, setting=setting)
+        yield _find_silence(basis.comparison, wedged=wedged)
+        yield _clean_comparison(basis)
         return
     if ReasonCode.DIRECTION_NOT_REPRODUCED in decision.codes:
-        yield _reproduce(size=size, setting=setting)
+        yield _reproduce(basis)
         return
     if decision.headline in (Headline.REFUTED, Headline.WORSE):
         yield Experiment(
@@ -136,11 +140,11 @@ def _experiments(
             text="Read the first corrupt sessions of both arms side by side; no run is needed.",
         )
     if ReasonCode.ELIMINATION_TOO_FEW_SESSIONS in decision.codes:
-        yield from _more_clean(comparison, size=size, rule=rule, setting=setting)
+        yield from _more_clean(basis)
     if ReasonCode.DIRECTION_TOO_FEW_RUNS in decision.codes:
-        yield _more_runs(comparison, size=size, rule=rule, setting=setting)
+        yield _more_runs(basis)
     if decision.headline is Headline.CONFIRMED:
-        yield _lower_limit(comparison, size=size, rule=rule, setting=setting)
+        yield _lower_limit(basis)
     if decision.headline is Headline.IMPROVED_NOT_ELIMINATED:
         yield Experiment(
             kind=ExperimentKind.COMPARE_SESSIONS,
@@ -158,11 +162,9 @@ def _find_silence(comparison: ArmComparison, *, wedged: bool) -> Experiment:
     )
 
 
-def _clean_comparison(
-    comparison: ArmComparison, *, size: int, rule: DecisionRule, setting: ComparisonSetting
-) -> Experiment:
-    runs = 2
-    before_rate = comparison.before.rate_of_evidence
+def _clean_comparison(basis: _Basis) -> Experiment:
+    runs, size, rule = 2, basis.size, basis.rule
+    before_rate = basis.comparison.before.rate_of_evidence
     hostile = silent_sessions_borne([size] * runs, p_max=rule.p_max, rho=rule.rho_floor)
     benign = silent_sessions_borne(
         [size] * runs,
@@ -181,95 +183,88 @@ def _clean_comparison(
     return Experiment(
         kind=ExperimentKind.MORE_RUNS,
         text=(
-            f"Then {runs} + {runs} runs of {size} in random order; a run of the changed arm may "
-            f"end at its first corrupt session where only elimination is asked.{bears}"
+            f"Then {runs} + {runs} {basis.units} of {size} in random order; a run of the changed "
+            "arm may end at its first corrupt session where only elimination is asked."
+            f"{bears}{basis.in_fresh_launches}"
         ),
-        cost=cost_of(2 * runs, sessions=size, each=setting.each_run),
+        cost=basis.cost(2 * runs),
         runs_after=runs,
         runs_before=runs,
         sessions=size,
     )
 
 
-def _reproduce(*, size: int, setting: ComparisonSetting) -> Experiment:
-    rate = setting.historical_rate or DEFAULT_HISTORICAL_RATE
-    sessions = sessions_to_reproduce(rate)
-    runs = ceil(sessions / size)
-    source = "seen before" if setting.historical_rate else "assumed"
+def _reproduce(basis: _Basis) -> Experiment:
+    found = unreproduced(basis.comparison, rule=basis.rule, setting=basis.setting, unit=basis.unit)
+    is_excluded, size = found.has_played_enough, basis.size_before
+    runs = found.units if is_excluded else ceil(found.sessions_needed / size)
     return Experiment(
         kind=ExperimentKind.REPRODUCE,
-        text=(
-            f"First reproduce the fault in the arm compared with, under more load if need be: "
-            f"{sessions:,} sessions show a rate of {share_text(rate)} ({source}) with 95 % "
-            "probability."
-        ),
-        cost=cost_of(runs, sessions=size, each=setting.each_run),
+        text=f"{next_step_text(found)}{basis.in_fresh_launches if is_excluded else ''}",
+        cost=basis.cost(runs, size=size),
         runs_before=runs,
         sessions=size,
     )
 
 
-def _more_clean(
-    comparison: ArmComparison, *, size: int, rule: DecisionRule, setting: ComparisonSetting
-) -> Iterator[Experiment]:
-    runs = more_clean_runs(comparison, rule=rule)
+def _more_clean(basis: _Basis) -> Iterator[Experiment]:
+    runs = more_clean_runs(basis.comparison, rule=basis.rule)
     if runs is None:
         return
-    alone = len(comparison.before.launches) < RUNS_TO_COMPARE_RATES
+    alone = len(basis.comparison.before.launches) < RUNS_TO_COMPARE_RATES
     beside = ", and one more of the arm compared with" if alone else ""
     yield Experiment(
         kind=ExperimentKind.MORE_CLEAN_RUNS,
         text=(
-            f"{counted_text(runs, 'more run')} of {size} of the changed arm{beside}: if no "
-            f"session is corrupt, at most {share_text(rule.p_max)} is left."
+            f"{counted_text(runs, f'more {basis.unit.noun}')} of {basis.size} of the changed arm"
+            f"{beside}: if no session is corrupt, at most {share_text(basis.rule.p_max)} is left."
+            f"{basis.in_fresh_launches}"
         ),
-        cost=cost_of(runs + alone, sessions=size, each=setting.each_run),
+        cost=basis.cost(runs + alone),
         runs_after=runs,
         runs_before=int(alone),
-        sessions=size,
+        sessions=basis.size,
     )
 
 
-def _more_runs(
-    comparison: ArmComparison, *, size: int, rule: DecisionRule, setting: ComparisonSetting
-) -> Experiment:
-    after, before = comparison.after, comparison.before
+def _more_runs(basis: _Basis) -> Experiment:
+    after, before, rule = basis.comparison.after, basis.comparison.before, basis.rule
     low, high = sorted([after.corrupt / after.sessions, before.corrupt / before.sessions])
     have = min(len(after.launches), len(before.launches))
     total = MAX_RUNS + 1
     if low < high:
         sessions = normal_sessions_needed(high, low, alpha=rule.alpha_of_direction)
-        total = runs_guess(sessions, sessions=size, rho=rule.rho_floor)
+        total = runs_guess(sessions, sessions=basis.size, rho=rule.rho_floor)
     if total > MAX_RUNS:
         return Experiment(
             kind=ExperimentKind.MORE_RUNS,
             text=(
-                f"A difference as small as this would take more than {MAX_RUNS} runs an arm: ask "
-                "for a larger one, or raise the load until the fault is frequent."
+                f"A difference as small as this would take more than {MAX_RUNS} {basis.units} an "
+                "arm: ask for a larger one, or raise the load until the fault is frequent."
             ),
         )
     more = max(1, total - have)
     return Experiment(
         kind=ExperimentKind.MORE_RUNS,
         text=(
-            f"{more} + {more} more runs of {size} in random order: about as many as show a "
-            "difference like this with 80 % probability, if it is real."
+            f"{more} + {more} more {basis.units} of {basis.size} in random order: about as many as "
+            "show a difference like this with 80 % probability, if it is real."
+            f"{basis.in_fresh_launches}"
         ),
-        cost=cost_of(2 * more, sessions=size, each=setting.each_run),
+        cost=basis.cost(2 * more),
         runs_after=more,
         runs_before=more,
-        sessions=size,
+        sessions=basis.size,
     )
 
 
-def _lower_limit(
-    comparison: ArmComparison, *, size: int, rule: DecisionRule, setting: ComparisonSetting
-) -> Experiment:
+def _lower_limit(basis: _Basis) -> Experiment:
+    comparison, rule = basis.comparison, basis.rule
     have = len(comparison.after.launches)
     sizes = [launch.evidence for launch in comparison.after.launches]
     limit = clustered_upper_limit(
         comparison.after.corrupt,
-        [*sizes, *[size] * have],
+        [*sizes, *[basis.size] * have],
         rho=comparison.rho,
         confidence=rule.confidence,
     )
@@ -277,10 +272,10 @@ def _lower_limit(
         kind=ExperimentKind.LOWER_LIMIT,
         text=(
             f"Nothing more is needed for {share_text(rule.p_max)}; "
-            f"{counted_text(have, 'more clean run')} would lower the limit to "
-            f"{share_text(limit)}."
+            f"{counted_text(have, f'more clean {basis.unit.noun}')} would lower the limit to "
+            f"{share_text(limit)}.{basis.in_fresh_launches}"
         ),
-        cost=cost_of(have, sessions=size, each=setting.each_run),
+        cost=basis.cost(have),
         runs_after=have,
-        sessions=size,
+        sessions=basis.size,
     )

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from runner.evidence.launch_words import RUN
+from runner.evidence.number_words import counted_text
 from runner.evidence.wording import duration_text, rounded
 
 
@@ -16,19 +18,20 @@ class RunCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`wall_s` is None where nobody said what a run takes."""
+    """`wall_s` is None where nobody said what a run takes; `unit` is what counts as one."""
 
     launches: int
     sessions: int
     wall_s: float | None = None
     gpu_minutes: float | None = None
+    unit: str = RUN
 
     def __str__(self) -> str:
         if self.launches == 0:
             return "no run"
         parts = [
-            f"{self.launches:,} run{'s' if self.launches > 1 else ''}",
-            f"{self.sessions:,} sessions",
+            counted_text(self.launches, self.unit),
+            counted_text(self.sessions, "session"),
         ]
         if self.wall_s is not None:
             parts.append(duration_text(self.wall_s))
@@ -40,10 +43,19 @@ class Cost:
 NO_COST = Cost(0, 0, 0.0, 0.0)
 
 
-def cost_of(runs: int, *, sessions: int, each: RunCost | None, launches: int | None = None) -> Cost:
-    """Of `runs` runs of so many sessions; `launches` where runs share some."""
+def cost_of(
+    runs: int,
+    *,
+    sessions: int,
+    each: RunCost | None,
+    launches: int | None = None,
+    unit: str = RUN,
+) -> Cost:
+    """Of `runs` runs of so many sessions; `launches` where runs share some. `unit` is what was
+    counted as a run.
+    """
     started = runs if launches is None else launches
     if each is None:
-        return Cost(started, runs * sessions)
+        return Cost(started, runs * sessions, unit=unit)
     wall_s = started * each.launch_s + runs * each.drive_s
-    return Cost(started, runs * sessions, wall_s, wall_s / 60 * each.gpus)
+    return Cost(started, runs * sessions, wall_s, wall_s / 60 * each.gpus, unit)

@@ -7,7 +7,9 @@ from runner.campaign.prediction import Prediction
 from runner.evidence.arm_evidence import ArmEvidence
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.criteria import CriterionResult, CriterionState
-from runner.evidence.next_experiment import Experiment, repair_experiment
+from runner.evidence.next_experiment import Experiment, ExperimentKind
+from runner.evidence.number_words import counted_text
+from runner.evidence.run_cost import cost_of
 from runner.evidence.verdict_caveats import Caveat, CaveatKind
 from runner.evidence.verdict_decision import ReasonCode
 from runner.evidence.verdict_reasons import failed_reason
@@ -46,7 +48,7 @@ def uncompared_arms(
         answers=_answers(prediction, criteria, doubts, is_refuted=is_refuted),
         reasons=(*(failed_reason(result) for result in failed if is_refuted), *doubts),
         caveats=_interim(arm, versus) if is_interim else (),
-        experiment=repair_experiment(
+        experiment=_repair(
             [doubt.text for doubt in doubts],
             missing_after=arm.missing,
             missing_before=versus.missing,
@@ -84,3 +86,25 @@ def _answers(
     seen = f" Even so, {violations_text(criteria)}." if is_failed else ""
     opening = f'Nothing can be said of the prediction "{prediction}": {why}.{seen}'
     return Answers(opening, unclear, unclear, unclear)
+
+
+def _repair(
+    doubts: Sequence[str],
+    *,
+    missing_after: int,
+    missing_before: int,
+    sessions: int,
+    setting: ComparisonSetting,
+) -> Experiment:
+    """Where the comparison itself does not hold: put it right and run what is missing."""
+    runs = missing_after + missing_before
+    verb = "is" if runs == 1 else "are"
+    rerun = f", then run the {counted_text(runs, 'run')} that {verb} missing" if runs else ""
+    return Experiment(
+        kind=ExperimentKind.REPAIR_COMPARISON,
+        text=f"Put right: {'; '.join(doubts)}{rerun}.",
+        cost=cost_of(runs, sessions=sessions, each=setting.each_run),
+        runs_after=missing_after,
+        runs_before=missing_before,
+        sessions=sessions,
+    )

@@ -14,8 +14,9 @@ from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule, Ending
 from runner.evidence.early_end_words import early_end_sentence
 from runner.evidence.elimination_process import wedge_rate_limit
+from runner.evidence.launch_words import Unit
 from runner.evidence.lower_rate import LowerRateMethod
-from runner.evidence.number_words import counted_text, p_text, rho_text, share_text
+from runner.evidence.number_words import counted_text, p_text, plural_of, rho_text, share_text
 from runner.evidence.planned_looks import TWO_LOOKS
 from runner.evidence.run_caveats import caveats_of_runs
 from runner.evidence.run_rate_test import Cluster
@@ -50,45 +51,47 @@ def caveats_of_numbers(
     arm: ArmEvidence,
     versus: ArmEvidence,
     rule: DecisionRule,
+    unit: Unit,
 ) -> tuple[Caveat, ...]:
-    return tuple(_of_the_numbers(comparison, decision, arm, versus, rule))
+    return tuple(_of_the_numbers(comparison, decision, arm, versus, rule, unit))
 
 
-def basis_sentence(comparison: ArmComparison, *, rule: DecisionRule) -> str:
-    """Runs, method and the correlation that was assumed."""
-    runs = f"{counted_text(len(comparison.after.launches), 'run')} after, "
+def basis_sentence(comparison: ArmComparison, *, rule: DecisionRule, unit: Unit) -> str:
+    """Runs or launches, method and the correlation that was assumed."""
+    noun, nouns = unit.noun, plural_of(unit.noun)
+    runs = f"{counted_text(len(comparison.after.launches), noun)} after, "
     runs += f"{len(comparison.before.launches):,} before"
     rho = rho_text(comparison.rho)
     assumed = "estimated" if comparison.icc == comparison.rho else "assumed"
     if rule.ending is Ending.DECIDED:
         return (
-            f"Basis: {runs}; e-values by run pairs, valid for any ICC up to "
+            f"Basis: {runs}; e-values by {noun} pairs, valid for any ICC up to "
             f"{rho_text(rule.rho_max)}; ICC {rho} {assumed} for the limit."
         )
     if rule.ending is Ending.TWO_LOOKS:
         return (
-            f"Basis: {runs}; two looks, planned after {_looks_text()}, each with the larger "
-            f"p-value of Boschloo's test on sessions and the t test on run rates; ICC {rho} "
+            f"Basis: {runs}; two looks, planned after {_looks_text(nouns)}, each with the larger "
+            f"p-value of Boschloo's test on sessions and the t test on {noun} rates; ICC {rho} "
             f"{assumed} for the limit."
         )
     if comparison.method is LowerRateMethod.CORRELATED_SESSIONS:
         return (
-            f"Basis: {runs}; with one run in an arm run-to-run variation cannot be measured, ICC "
-            f"{rho} {assumed} (Boschloo's test on correlated sessions)."
+            f"Basis: {runs}; with one {noun} in an arm {noun}-to-{noun} variation cannot be "
+            f"measured, ICC {rho} {assumed} (Boschloo's test on correlated sessions)."
         )
     if comparison.method is LowerRateMethod.RUN_RATES:
         return (
-            f"Basis: {runs}; with six runs an arm the t test on run rates decides; ICC {rho} "
-            f"{assumed} for the limit."
+            f"Basis: {runs}; with six {nouns} an arm the t test on {noun} rates decides; ICC "
+            f"{rho} {assumed} for the limit."
         )
     return (
-        f"Basis: {runs}; the larger p-value of Boschloo's test on sessions and the t test on run "
-        f"rates; ICC {rho} {assumed} for the limit."
+        f"Basis: {runs}; the larger p-value of Boschloo's test on sessions and the t test on "
+        f"{noun} rates; ICC {rho} {assumed} for the limit."
     )
 
 
-def _looks_text() -> str:
-    return " and ".join(f"{look.runs} runs an arm at {look.alpha:g}" for look in TWO_LOOKS)
+def _looks_text(nouns: str) -> str:
+    return " and ".join(f"{look.runs} {nouns} an arm at {look.alpha:g}" for look in TWO_LOOKS)
 
 
 def _of_the_plan(
@@ -177,6 +180,7 @@ def _of_the_numbers(
     arm: ArmEvidence,
     versus: ArmEvidence,
     rule: DecisionRule,
+    unit: Unit,
 ) -> Iterator[Caveat]:
     after = comparison.after
     if after.silent_share > _MOSTLY:
@@ -194,15 +198,15 @@ def _of_the_numbers(
     if comparison.icc is not None and comparison.icc > rule.rho_single:
         yield Caveat(
             CaveatKind.RUNS_DIFFER,
-            f"Runs of one arm differ more than chance (ICC {rho_text(comparison.icc)}): find what "
-            "changes from run to run.",
+            f"{plural_of(unit.noun).capitalize()} of one arm differ more than chance (ICC "
+            f"{rho_text(comparison.icc)}): find what changes from {unit.noun} to {unit.noun}.",
         )
     if decision.headline is Headline.CONFIRMED and arm.wedges == 0:
         runs = len(after.launches)
         yield Caveat(
             CaveatKind.WEDGES_LEFT_OPEN,
-            f"No wedge in {counted_text(runs, 'run')} still leaves room for up to "
-            f"{share_text(wedge_rate_limit(runs))} of runs to wedge.",
+            f"No wedge in {counted_text(runs, unit.noun)} still leaves room for up to "
+            f"{share_text(wedge_rate_limit(runs))} of {plural_of(unit.noun)} to wedge.",
         )
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 
 from db.vocabulary import RunFlag
 from runner.evidence.arm_evidence import ArmEvidence, RunEvidence
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.decision_rule import DecisionRule, Ending
+from runner.evidence.launch_words import LAUNCH, Unit
 from runner.evidence.number_words import of_text
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.evidence.stopping import advice_at_look
@@ -73,6 +75,21 @@ def launches_of(arm: ArmEvidence, *, setting: ComparisonSetting) -> tuple[Launch
         )
         for runs in grouped.values()
     )
+
+
+def unit_of_evidence(arm: ArmEvidence, versus: ArmEvidence, *, setting: ComparisonSetting) -> Unit:
+    """A launch where runs of one arm share one, or where one served all runs of both: a further
+    run would share it too.
+    """
+    runs = (*arm.done, *versus.done)
+    launches = {setting.launch_of.get(run.label, f"run {run.label}") for run in runs}
+    sizes = [
+        ceil(len(each.done) / len(launches_of(each, setting=setting)))
+        for each in (arm, versus)
+        if each.done
+    ]
+    most = max(sizes, default=1)
+    return Unit(LAUNCH, most) if most > 1 or len(launches) < min(2, len(runs)) else Unit()
 
 
 def _may_be_over(

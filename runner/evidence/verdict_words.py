@@ -12,6 +12,7 @@ from runner.evidence.arm_comparison import ArmComparison
 from runner.evidence.criteria import CriterionResult, CriterionState
 from runner.evidence.decision_rule import ClaimKind, DecisionRule
 from runner.evidence.direction_words import direction_sentence
+from runner.evidence.launch_words import Unit
 from runner.evidence.number_words import (
     confidence_text,
     counted_text,
@@ -20,6 +21,7 @@ from runner.evidence.number_words import (
     rho_text,
     share_text,
 )
+from runner.evidence.unreproduced import Unreproduced
 from runner.evidence.verdict_decision import Decision, ReasonCode, is_of_corruption
 
 HEADLINE_WORDS = {
@@ -51,8 +53,9 @@ class Matter:
     decision: Decision
     rule: DecisionRule
     scope: str
+    unit: Unit
     more_clean_runs: int | None = None  # that elimination would need
-    sessions_to_reproduce: int | None = None
+    unreproduced: Unreproduced | None = None
 
 
 def answers_of(matter: Matter) -> Answers:
@@ -60,7 +63,8 @@ def answers_of(matter: Matter) -> Answers:
         matter.comparison,
         matter.decision,
         rule=matter.rule,
-        sessions_to_reproduce=matter.sessions_to_reproduce,
+        unit=matter.unit,
+        unreproduced=matter.unreproduced,
     )
     return Answers(
         headline=_headline(matter, direction=direction),
@@ -133,7 +137,7 @@ def _seen_corrupt(matter: Matter) -> tuple[int, ...]:
 def _confirmed(matter: Matter) -> str:
     comparison = matter.comparison
     after, before = comparison.after, comparison.before
-    runs = counted_text(len(after.launches), "run")
+    runs = counted_text(len(after.launches), matter.unit.noun)
     number = "No corruption" if after.corrupt == 0 else f"{after.corrupt:,} corrupt"
     scope = f" ({matter.scope})" if matter.scope else ""
     beyond = matter.scope or "this arm and load"
@@ -185,7 +189,7 @@ def _needed(matter: Matter) -> str:
     if not matter.more_clean_runs:
         return ""
     size = max(launch.sessions for launch in matter.comparison.after.launches)
-    runs = counted_text(matter.more_clean_runs, "more clean run")
+    runs = counted_text(matter.more_clean_runs, f"more clean {matter.unit.noun}")
     verb = "is" if matter.more_clean_runs == 1 else "are"
     return (
         f"; {runs} of {size:,} {verb} needed for {share_text(matter.rule.p_max)} "

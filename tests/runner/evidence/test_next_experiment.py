@@ -1,7 +1,8 @@
 from runner.evidence.campaign_verdict import CampaignVerdict
 from runner.evidence.comparison_setting import ComparisonSetting
-from runner.evidence.next_experiment import ExperimentKind, sessions_to_reproduce
+from runner.evidence.next_experiment import ExperimentKind
 from runner.evidence.run_cost import RunCost
+from runner.evidence.unreproduced import sessions_to_reproduce
 from tests.runner.evidence.verdicts import FAULTY, arm_of, verdict_of
 
 MEASURED = ComparisonSetting(each_run=RunCost(launch_s=480, drive_s=720, gpus=8))
@@ -31,13 +32,78 @@ def test_too_few_clean_sessions_ask_for_the_clean_runs_that_are_missing() -> Non
 
 def test_a_fault_that_did_not_show_is_reproduced_first() -> None:
     verdict = verdict_of(
-        [(80, 0, 0)] * 2, [(80, 0, 0)] * 2, setting=ComparisonSetting(historical_rate=0.02)
+        [(80, 0, 0)] * 2, [(80, 0, 0)] * 2, setting=ComparisonSetting(historical_rate=0.015)
     )
 
     (reproduce,) = verdict.experiments
     assert reproduce.kind is ExperimentKind.REPRODUCE
-    assert sessions_to_reproduce(0.02) == 149 and "149 sessions" in reproduce.text
-    assert (reproduce.runs_before, reproduce.runs_after) == (2, 0)
+    assert sessions_to_reproduce(0.015) == 199 and "199 sessions" in reproduce.text
+    assert (reproduce.runs_before, reproduce.runs_after) == (3, 0)
+    assert "199 sessions there would show it" in verdict.answers.direction
+
+
+def test_a_fault_that_as_many_sessions_as_show_it_did_not_show_needs_other_conditions() -> None:
+    verdict = verdict_of([(80, 0, 0)] * 2, [(80, 0, 0)] * 2)
+
+    (reproduce,) = verdict.experiments
+    for said in (reproduce.text, verdict.answers.direction):
+        assert "160 sessions there (2 runs) showed nothing at this load" in said
+        assert "a rate of at most 3.1" in said
+        assert "First reproduce" not in said and "19 sessions" not in said
+    assert reproduce.kind is ExperimentKind.REPRODUCE
+    assert reproduce.text.startswith("Raise the load of the arm compared with")
+    assert "bring back the conditions under which the fault was seen" in reproduce.text
+    assert "As many again without a corrupt one would leave at most 1.6" in reproduce.text
+    assert (reproduce.runs_before, reproduce.cost.sessions) == (2, 160)
+
+
+def test_sessions_of_the_arm_compared_with_cost_what_its_own_runs_do() -> None:
+    verdict = verdict_of([(80, 0, 0)], [(20, 0, 0)])
+
+    (reproduce,) = verdict.experiments
+    assert "20 sessions there (1 run) showed nothing" in reproduce.text
+    assert str(reproduce.cost) == "1 run, 20 sessions"
+
+
+def test_silent_sessions_have_not_shown_that_a_fault_does_not_come() -> None:
+    silent_before = verdict_of([(80, 0, 0)] * 2, [(5, 0, 1)] * 2)
+
+    assert "19 sessions there would show it" in silent_before.answers.direction
+
+
+def test_runs_that_share_a_launch_are_asked_for_as_launches() -> None:
+    """Three runs of 40 an arm against one start of the servers; a run took two minutes."""
+    labels = [f"{arm} {block}" for arm in ("after", "before") for block in (1, 2, 3)]
+    shared = ComparisonSetting(
+        launch_of=dict.fromkeys(labels, "launch 1"), each_run=RunCost(60, 120, gpus=0)
+    )
+
+    verdict = verdict_of([(40, 0, 0)] * 3, [(35, 5, 0)] * 3, setting=shared)
+
+    more = verdict.experiments[0]
+    assert more.text.startswith("1 more launch of 120 of the changed arm, and one more of the arm")
+    assert "`restart: every_run`" in more.text and "`may_restart: true`" in more.text
+    assert str(more.cost) == "2 launches, 240 sessions, 14 min"
+    assert "1 more clean launch of 120 is needed for 5.0" in verdict.answers.elimination
+    assert verdict.basis.startswith("Basis: 1 launch after, 1 before; with one launch in an arm")
+
+
+def test_one_run_an_arm_of_one_launch_is_asked_for_as_launches_too() -> None:
+    """A second run of the kind would share the launch of the first."""
+    shared = ComparisonSetting(launch_of={"after 1": "launch 1", "before 1": "launch 1"})
+
+    verdict = verdict_of([(40, 0, 0)], [(35, 5, 0)], setting=shared)
+
+    assert "more clean launches of 40" in verdict.answers.elimination
+
+
+def test_runs_of_launches_of_their_own_are_asked_for_as_runs() -> None:
+    own = ComparisonSetting(launch_of={"after 1": "launch 1", "before 1": "launch 2"})
+
+    verdict = verdict_of([(40, 0, 0)], [(35, 5, 0)], setting=own)
+
+    assert "more clean runs of 40" in verdict.answers.elimination
+    assert all("every_run" not in each.text for each in verdict.experiments)
 
 
 def test_an_unclear_direction_asks_for_runs_of_both_arms() -> None:
