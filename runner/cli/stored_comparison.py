@@ -123,11 +123,13 @@ def _setting(after: StoredRun, before: StoredRun) -> ComparisonSetting:
     differences = _differences(after, before)
     of_after, of_before = (x.evidence.setting(x.run.arm_id, x.run.arm_id) for x in pair)
     labels = {after.label, before.label}
+    compared = {format_id(IdKind.CAMPAIGN, x.run.campaign_id) for x in pair}
     return replace(
         of_after,
         launch_of=_of(labels, {**of_before.launch_of, **of_after.launch_of}),
         order=(),
         order_is_random=None,
+        earlier_campaigns=tuple(x for x in of_after.earlier_campaigns if x not in compared),
         sessions_planned=_of(labels, {**of_before.sessions_planned, **of_after.sessions_planned}),
         unverified=_unverified(after, before),
         undeclared_differences=differences.undeclared,

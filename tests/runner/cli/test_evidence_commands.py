@@ -182,6 +182,31 @@ def test_an_outcome_that_the_campaign_does_not_count_is_evidence_and_clean(tmp_p
     assert (said["paired"]["both_clean"], said["paired"]["only_before_corrupt"]) == (10, 10)
 
 
+@pytest.mark.parametrize(
+    ("pair", "named"),
+    [
+        (("r-3", "r-2"), "Not the first of its name in this store: c-1 had begun before"),
+        (("r-3", "r-1"), "Not the first of its name in this store: c-2 had begun before"),
+        (("r-2", "r-1"), None),
+        (("r-1", "r-3"), None),
+    ],
+)
+def test_of_the_campaigns_of_a_name_those_are_noted_of_which_nothing_is_compared(
+    tmp_path: Path, pair: tuple[str, str], named: str | None
+) -> None:
+    with fresh_store(tmp_path) as store:
+        for key in ("first", "second", "third"):
+            made = stored_campaign(store, definition_key=key)
+            stored_run(store, made.arms[0], counts={Outcome.DONE: 20}, sessions_planned=20)
+        url = store.url
+
+    caveats = json_of("compare", *pair, "--store", url)["caveats"]
+
+    noted = [each for each in caveats if "Not the first of its name" in each]
+    assert bool(noted) == (named is not None)
+    assert named is None or noted[0].startswith(named)
+
+
 @pytest.mark.parametrize("pair", [("r-9", "r-1"), ("r-1", "r-9")])
 def test_a_run_that_is_not_stored_is_refused(store_url: str, pair: tuple[str, str]) -> None:
     assert "has no run r-9" in refusal("compare", *pair, "--store", store_url)
