@@ -153,7 +153,7 @@ def _run_guarding(
     return status
 
 
-class _CameOfIt(NamedTuple):
+class CameOfIt(NamedTuple):
     """`notes`: why it ended before all was run."""
 
     status: ExitStatus
@@ -161,9 +161,9 @@ class _CameOfIt(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def run_and_report(opened: OpenedCampaign, store: Store, *, as_json: bool) -> ExitStatus:
+def run_and_report(opened: OpenedCampaign, store: Store, *, as_json: bool) -> CameOfIt:
     """Runs the campaign in this process and prints what it showed."""
-    return _run(opened, store, as_json, None, None).status
+    return _run(opened, store, as_json, None, None)
 
 
 def _run(
@@ -172,11 +172,11 @@ def _run(
     as_json: bool,
     budget_s: float | None,
     most_blocks: int | None,
-) -> _CameOfIt:
+) -> CameOfIt:
     attended = _attended(opened, store, as_json, budget_s, most_blocks)
     if attended.end is None:
         status = _status_of_a_stop(attended)
-        return _CameOfIt(status, None, ("stopped at once: what was in flight was let go",))
+        return CameOfIt(status, None, ("stopped at once: what was in flight was let go",))
     return _report(attended, attended.end, store, as_json=as_json)
 
 
@@ -241,7 +241,7 @@ def _status_of_a_stop(attended: AttendedEnd) -> ExitStatus:
     return ExitStatus.INTERRUPTED if is_asked else ExitStatus.COULD_NOT_SAY
 
 
-def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: bool) -> _CameOfIt:
+def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: bool) -> CameOfIt:
     facts = _facts(store, end.campaign_id)
     judged = reach_verdicts(store, end.campaign_id)
     if as_json:
@@ -253,7 +253,7 @@ def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: b
     status, notes = _ending(attended, end, lambda: exit_status(store, facts, judged))
     for note in notes:
         tell(note)
-    return _CameOfIt(status, facts.id, notes)
+    return CameOfIt(status, facts.id, notes)
 
 
 def _ending(

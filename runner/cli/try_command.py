@@ -2,18 +2,20 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from db.store import open_store
+from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
 from db.vocabulary import Outcome, OutcomeClass
 from runner.campaign.campaign_shape import DEFAULT_CORRUPT
 from runner.campaign.file_shape import MAX_SEED
 from runner.campaign.stack_file import Endpoint
-from runner.cli.console import tell
+from runner.cli.console import say, tell
+from runner.cli.corrupt_examples import corrupt_examples
 from runner.cli.opening import OpenedCampaign
 from runner.cli.options import JsonOption, StoreOption
 from runner.cli.run_command import run_and_report
@@ -91,10 +93,19 @@ def try_url(
             corrupt=_outcomes(corrupt),
         )
         campaign, stack = trial_campaign(request, asyncio.run(_find(request)))
-        status = run_and_report(OpenedCampaign(campaign, stack), opened, as_json=as_json)
+        came_of_it = run_and_report(OpenedCampaign(campaign, stack), opened, as_json=as_json)
         if not as_json:
+            if came_of_it.campaign_id is not None:
+                _say_corrupt_sessions(opened, came_of_it.campaign_id, request.corrupt, store)
             tell(_NEXT.format(url=base_url, seed=request.seed))
-    raise typer.Exit(status)
+    raise typer.Exit(came_of_it.status)
+
+
+def _say_corrupt_sessions(
+    store: Store, campaign_id: int, corrupt: Sequence[str], store_option: str
+) -> None:
+    for line in corrupt_examples(store, campaign_id, corrupt, store_option=store_option):
+        say(line)
 
 
 def _outcomes(listed: str) -> tuple[str, ...]:
