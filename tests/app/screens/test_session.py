@@ -111,6 +111,8 @@ def test_the_same_dialogue_in_other_arms_is_linked(open_page: Open, store: Store
 
     twins = page.table[0].value
     assert twins["what became of it"].str.contains("/session\\?session=s-81").any()
+    for links in twins["what became of it"]:
+        assert links.count("[compare](/compare?a=s-") == links.count("](/session?session=s-")
 
 
 def test_hostile_text_is_never_markdown(open_page: Open, store: Store) -> None:
