@@ -16,8 +16,8 @@ class ComparisonSetting:
     `sessions_planned`: how many each run was to have. `historical_rate`: what the fault was seen
     at before, for planning. `ended_by_rule`: the stop rule, not an accident, left runs undone.
     `background`: the sentence on the known-good arm, where one was named. `earlier_campaigns`:
-    those of the same name that had begun before and of which nothing is compared. `planned_blocks`: of the campaign before its first
-    run, where it was extended since.
+    those of the same name that had begun before and of which nothing is compared.
+    `planned_blocks`: of the campaign before its first run, where it was extended since.
     """
 
     scope: str = ""

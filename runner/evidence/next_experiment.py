@@ -137,7 +137,7 @@ def _experiments(basis: _Basis, decision: Decision, *, wedged: bool) -> Iterator
     if decision.headline in (Headline.REFUTED, Headline.WORSE):
         yield Experiment(
             kind=ExperimentKind.COMPARE_SESSIONS,
-            text="Read the first corrupt sessions of both arms side by side; no run is needed.",
+            text="Read the first corrupt sessions of both arms side by side.",
         )
     if ReasonCode.ELIMINATION_TOO_FEW_SESSIONS in decision.codes:
         yield from _more_clean(basis)
@@ -148,7 +148,9 @@ def _experiments(basis: _Basis, decision: Decision, *, wedged: bool) -> Iterator
     if decision.headline is Headline.IMPROVED_NOT_ELIMINATED:
         yield Experiment(
             kind=ExperimentKind.COMPARE_SESSIONS,
-            text="Find what the corrupt sessions that are left share; no run is needed.",
+            text=(
+                "Find what the corrupt sessions that are left share: `decisive clusters CAMPAIGN`."
+            ),
         )
 
 

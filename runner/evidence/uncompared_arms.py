@@ -8,12 +8,12 @@ from runner.evidence.arm_evidence import ArmEvidence
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.criteria import CriterionResult, CriterionState
 from runner.evidence.next_experiment import Experiment, ExperimentKind
-from runner.evidence.number_words import counted_text
+from runner.evidence.number_words import of_text
 from runner.evidence.run_cost import cost_of
 from runner.evidence.verdict_caveats import Caveat, CaveatKind
 from runner.evidence.verdict_decision import ReasonCode
 from runner.evidence.verdict_reasons import failed_reason
-from runner.evidence.verdict_validity import Doubt
+from runner.evidence.verdict_validity import Doubt, missing_text
 from runner.evidence.verdict_words import Answers, violations_text
 
 BASIS = "Basis: counts only; the arms were not compared."
@@ -42,19 +42,12 @@ def uncompared_arms(
     failed = [result for result in criteria if result.state is CriterionState.FAILED]
     is_interim = all(doubt.code is ReasonCode.RUNS_MISSING for doubt in doubts)
     is_refuted = bool(failed) and is_interim
-    sizes = [run.counts.all for run in (*arm.done, *versus.done)]
     return Uncompared(
         is_refuted=is_refuted,
         answers=_answers(prediction, criteria, doubts, is_refuted=is_refuted),
         reasons=(*(failed_reason(result) for result in failed if is_refuted), *doubts),
         caveats=_interim(arm, versus) if is_interim else (),
-        experiment=_repair(
-            [doubt.text for doubt in doubts],
-            missing_after=arm.missing,
-            missing_before=versus.missing,
-            sessions=max(sizes, default=0),
-            setting=setting,
-        ),
+        experiment=_repair(doubts, arm, versus, setting=setting),
     )
 
 
@@ -89,22 +82,29 @@ def _answers(
 
 
 def _repair(
-    doubts: Sequence[str],
-    *,
-    missing_after: int,
-    missing_before: int,
-    sessions: int,
-    setting: ComparisonSetting,
+    doubts: Sequence[Doubt], arm: ArmEvidence, versus: ArmEvidence, *, setting: ComparisonSetting
 ) -> Experiment:
-    """Where the comparison itself does not hold: put it right and run what is missing."""
-    runs = missing_after + missing_before
-    verb = "is" if runs == 1 else "are"
-    rerun = f", then run the {counted_text(runs, 'run')} that {verb} missing" if runs else ""
+    """Put the comparison itself right, and run what is missing."""
+    sessions = max((run.counts.all for run in (*arm.done, *versus.done)), default=0)
+    runs = arm.missing + versus.missing
+    missing = {missing_text(each) for each in (arm, versus)}
+    wrong = [doubt.text for doubt in doubts if doubt.text not in missing]
+    open_runs = [
+        f"{of_text(each.missing, each.blocks)} of {each.name}"
+        for each in (arm, versus)
+        if each.missing
+    ]
+    what = "the run that is missing" if runs == 1 else f"the {runs:,} runs that are missing"
+    if not wrong:
+        text = f"Run {what}: {', '.join(open_runs)}."
+    else:
+        rerun = f"; then run {what}: {', '.join(open_runs)}" if runs else ""
+        text = f"Put right: {'; '.join(wrong)}{rerun}."
     return Experiment(
         kind=ExperimentKind.REPAIR_COMPARISON,
-        text=f"Put right: {'; '.join(doubts)}{rerun}.",
+        text=text,
         cost=cost_of(runs, sessions=sessions, each=setting.each_run),
-        runs_after=missing_after,
-        runs_before=missing_before,
+        runs_after=arm.missing,
+        runs_before=versus.missing,
         sessions=sessions,
     )

@@ -128,10 +128,11 @@ def _of_the_plan(
             "control run is needed.",
         )
     if setting.earlier_campaigns:
+        they = "it" if len(setting.earlier_campaigns) == 1 else "they"
         yield Caveat(
             CaveatKind.EARLIER_CAMPAIGNS,
             f"Not the first of its name in this store: {', '.join(setting.earlier_campaigns)} had "
-            "begun before, and what they showed is not counted here.",
+            f"begun before, and what {they} showed is not counted here.",
         )
     if setting.background:
         yield Caveat(CaveatKind.BACKGROUND, setting.background)
@@ -158,8 +159,8 @@ def _of_the_order(
     if len(launches) < runs:
         yield Caveat(
             CaveatKind.SHARED_LAUNCHES,
-            f"{runs} runs in {len(launches)} starts of the servers: runs that share one count as "
-            "one.",
+            f"{runs} runs in {counted_text(len(launches), 'start')} of the servers: runs that "
+            "share one count as one.",
         )
 
 

@@ -46,10 +46,15 @@ def missing_runs(
         arm, versus, setting, rule, criterion_failed=criterion_failed
     )
     return tuple(
-        Doubt(ReasonCode.RUNS_MISSING, _missing_text(each))
+        Doubt(ReasonCode.RUNS_MISSING, _why_missing(each))
         for each in (arm, versus)
         if (each.missing and not is_excused) or not has_sessions(each)
     )
+
+
+def missing_text(arm: ArmEvidence) -> str:
+    """`2 of 3 runs of bf16 missing`."""
+    return f"{of_text(arm.missing, arm.blocks)} runs of {arm.name} missing"
 
 
 def is_cut_short(run: RunEvidence, setting: ComparisonSetting) -> bool:
@@ -154,10 +159,10 @@ def _adds_up(run: RunEvidence, setting: ComparisonSetting) -> bool:
     return ended < planned and (setting.ended_by_rule or RunFlag.ENDED_AT_WEDGE in run.flags)
 
 
-def _missing_text(arm: ArmEvidence) -> str:
+def _why_missing(arm: ArmEvidence) -> str:
     if arm.done and not has_sessions(arm):
         return f"no session of {arm.name} says anything of the server"
-    return f"{arm.missing} of {arm.blocks} runs of {arm.name} missing"
+    return missing_text(arm)
 
 
 def _labels(runs: tuple[RunEvidence, ...]) -> str:

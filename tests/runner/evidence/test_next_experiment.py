@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from runner.evidence.campaign_verdict import CampaignVerdict
 from runner.evidence.comparison_setting import ComparisonSetting
 from runner.evidence.next_experiment import ExperimentKind
@@ -134,9 +136,24 @@ def test_missing_runs_are_the_experiment() -> None:
     (repair,) = verdict.experiments
     assert repair.kind is ExperimentKind.REPAIR_COMPARISON
     assert (repair.runs_after, repair.runs_before, repair.cost.sessions) == (2, 0, 160)
+    assert repair.text == "Run the 2 runs that are missing: 2 of 3 of after."
+
+
+def test_what_is_missing_stands_behind_what_must_be_put_right() -> None:
+    doubtful = replace(MEASURED, unverified=("hicache",))
+
+    verdict = verdict_of(arm_of([(80, 0, 0)], blocks=2), FAULTY, setting=doubtful)
+
+    (repair,) = verdict.experiments
+    assert repair.text == (
+        "Put right: not verified: hicache; then run the run that is missing: 1 of 2 of after."
+    )
 
 
 def test_what_is_left_of_an_improved_fault_is_looked_into() -> None:
     verdict = verdict_of([(78, 2, 0)] * 3, [(60, 20, 0)] * 3)
 
-    assert kinds(verdict) == [ExperimentKind.COMPARE_SESSIONS]
+    (look,) = verdict.experiments
+    assert look.kind is ExperimentKind.COMPARE_SESSIONS
+    assert look.text.endswith("left share: `decisive clusters CAMPAIGN`.")
+    assert str(look.cost) == "no run"

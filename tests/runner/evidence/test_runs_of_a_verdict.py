@@ -58,6 +58,30 @@ def test_runs_that_share_a_launch_are_one_cluster() -> None:
     assert CaveatKind.SHARED_LAUNCHES in {caveat.kind for caveat in verdict.caveats}
 
 
+def test_one_start_of_the_servers_is_written_as_one() -> None:
+    labels = [f"{arm} {block}" for arm in ("after", "before") for block in (1, 2, 3)]
+    shared = ComparisonSetting(launch_of=dict.fromkeys(labels, "L1"))
+
+    said = [each.text for each in verdict_of(CLEAN, setting=shared).caveats]
+
+    assert any(each.startswith("5 runs in 1 start of the servers:") for each in said)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "said"),
+    [
+        (("c-1",), "c-1 had begun before, and what it showed"),
+        (("c-1", "c-2"), "c-1, c-2 had begun before, and what they showed"),
+    ],
+)
+def test_earlier_campaigns_of_the_name_are_counted_in_words(
+    earlier: tuple[str, ...], said: str
+) -> None:
+    verdict = verdict_of(CLEAN, setting=ComparisonSetting(earlier_campaigns=earlier))
+
+    assert any(said in each.text for each in verdict.caveats)
+
+
 @pytest.mark.parametrize(
     ("order", "is_noted"),
     [
