@@ -111,7 +111,7 @@ def test_what_was_written_after_the_first_run_is_exploratory_everywhere(
     (said,) = as_json["verdicts"]
     assert said["registered"] is False and said["sentence"].startswith("Exploratory: ")
     assert "exploratory" in next(
-        line for line in report.splitlines() if line.startswith("| [pool]")
+        line for line in report.splitlines() if line.startswith("| pool |")
     )
 
 
