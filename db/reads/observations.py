@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from db.raw_bytes import decompress
 from db.reads.frames import frame_of
 from db.reads.relations import LOG_EVENT, METRIC_SAMPLE, RAW, columns_of, values
-from db.tables.columns import JsonList
+from db.tables.columns import Json, JsonList
 from db.vocabulary import RawKind
 
 if TYPE_CHECKING:
@@ -26,6 +26,15 @@ class LogEventFacts:
     request_ref: str | None
     is_own_cancellation: bool
     line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleFacts:
+    service: str
+    at_us: int
+    name: str
+    labels: Json
+    value: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +69,39 @@ def metric_samples(connection: Connection, run_id: int, names: Sequence[str]) ->
         .order_by(METRIC_SAMPLE.c.at_us)
     )
     return frame_of(connection, statement, columns)
+
+
+def outer_samples(connection: Connection, run_id: int, names: Sequence[str]) -> list[SampleFacts]:
+    """Of the series named, those of the first and the last scrape of each service, oldest first."""
+    asked = (METRIC_SAMPLE.c.run_id == run_id, METRIC_SAMPLE.c.name.in_(names))
+    ends = (
+        select(
+            METRIC_SAMPLE.c.service,
+            func.min(METRIC_SAMPLE.c.at_us).label("first"),
+            func.max(METRIC_SAMPLE.c.at_us).label("last"),
+        )
+        .where(*asked)
+        .group_by(METRIC_SAMPLE.c.service)
+        .subquery()
+    )
+    statement = (
+        select(*columns_of(METRIC_SAMPLE, SampleFacts))
+        .join(ends, ends.c.service == METRIC_SAMPLE.c.service)
+        .where(*asked, METRIC_SAMPLE.c.at_us.in_((ends.c.first, ends.c.last)))
+        .order_by(METRIC_SAMPLE.c.at_us, METRIC_SAMPLE.c.id)
+    )
+    return values(SampleFacts, connection.execute(statement))
+
+
+def values_of_series(connection: Connection, run_id: int, name: str) -> list[tuple[str, float]]:
+    """Each value that a series had in a run, once for each service that said it."""
+    statement = (
+        select(METRIC_SAMPLE.c.service, METRIC_SAMPLE.c.value)
+        .where(METRIC_SAMPLE.c.run_id == run_id, METRIC_SAMPLE.c.name == name)
+        .distinct()
+        .order_by(METRIC_SAMPLE.c.service, METRIC_SAMPLE.c.value)
+    )
+    return [(row.service, row.value) for row in connection.execute(statement)]
 
 
 def log_events(

@@ -127,6 +127,9 @@ def _setting(after: StoredRun, before: StoredRun) -> ComparisonSetting:
     return replace(
         of_after,
         launch_of=_of(labels, {**of_before.launch_of, **of_after.launch_of}),
+        perhaps_one_start=_of(
+            labels, {**of_before.perhaps_one_start, **of_after.perhaps_one_start}
+        ),
         order=(),
         order_is_random=None,
         earlier_campaigns=tuple(x for x in of_after.earlier_campaigns if x not in compared),

@@ -12,6 +12,7 @@ class CaveatKind(StrEnum):
     ORDER_NOT_RANDOMISED = "order_not_randomised"
     HISTORICAL_CONTROL = "historical_control"
     SHARED_LAUNCHES = "shared_launches"
+    RESTARTS_NOT_SHOWN = "restarts_not_shown"
     RUNS_DIFFER = "runs_differ"
     IMPLIED_SETTINGS = "implied_settings"
     BACKGROUND = "background"

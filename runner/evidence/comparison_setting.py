@@ -11,7 +11,9 @@ class ComparisonSetting:
     """Runs are named by their `label`. What is not known is left out, never guessed.
 
     `scope` says what the claim is about ("C=80, stack testbed"). `launch_of`: runs of one launch
-    are one cluster; a run without an entry had its own. `order`: labels as the runs were started.
+    are one cluster; a run without an entry had its own. `perhaps_one_start`: launches of runs with
+    the same entry are counted apart, and nothing shows that the servers, which others run, were
+    restarted between them. `order`: labels as the runs were started.
     `implied_differences`: in what the servers differ as a consequence of the levels.
     `sessions_planned`: how many each run was to have. `historical_rate`: what the fault was seen
     at before, for planning. `ended_by_rule`: the stop rule, not an accident, left runs undone.
@@ -22,6 +24,7 @@ class ComparisonSetting:
 
     scope: str = ""
     launch_of: Mapping[str, str] = field(default_factory=dict)
+    perhaps_one_start: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
     order_is_random: bool | None = None
     sessions_planned: Mapping[str, int] = field(default_factory=dict)

@@ -162,6 +162,27 @@ def _of_the_order(
             f"{runs} runs in {counted_text(len(launches), 'start')} of the servers: runs that "
             "share one count as one.",
         )
+    yield from _of_the_restarts(arm, versus, setting)
+
+
+def _of_the_restarts(
+    arm: ArmEvidence, versus: ArmEvidence, setting: ComparisonSetting
+) -> Iterator[Caveat]:
+    launches: dict[str, set[str]] = {}
+    for run in (*arm.done, *versus.done):
+        if run.label in setting.perhaps_one_start:
+            launch = setting.launch_of.get(run.label, run.label)
+            launches.setdefault(setting.perhaps_one_start[run.label], set()).add(launch)
+    unclear = [len(each) for each in launches.values() if len(each) > 1]
+    if not unclear:
+        return
+    number = sum(unclear)
+    servers, it_was = ("a server", "it was") if len(unclear) == 1 else ("servers", "they were")
+    yield Caveat(
+        CaveatKind.RESTARTS_NOT_SHOWN,
+        f"{number} launches of {servers} that others run were counted as {number} starts; nothing "
+        f"shows whether {it_was} restarted between them.",
+    )
 
 
 def _is_one_arm_first(arm: ArmEvidence, versus: ArmEvidence, setting: ComparisonSetting) -> bool:

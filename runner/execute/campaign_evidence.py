@@ -1,7 +1,7 @@
 """A stored campaign as evidence: its arms' runs, and how they were made. It decides nothing."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -23,8 +23,10 @@ from runner.evidence.number_words import counted_text
 from runner.evidence.run_block_process import DEFAULT_ALTERNATIVES
 from runner.evidence.run_cost import RunCost
 from runner.evidence.run_rate_test import Cluster
+from runner.evidence.server_starts import ServerStart
 from runner.evidence.session_correlation import FLOOR_OF_REPEATED_RUNS
 from runner.evidence.verdict_validity import invalidities, launches_of
+from runner.execute.external_starts import external_starts
 from runner.execute.launch_differences import (
     LaunchDifferences,
     are_endpoints,
@@ -43,7 +45,8 @@ _SECOND_US = 1_000_000
 class CampaignEvidence:
     """All runs of a campaign; `unproven` names the factors of a run that nothing could prove,
     `reports` what the services of each launch said of themselves, `earlier` the campaigns of the
-    same name that had begun before.
+    same name that had begun before, `starts` to which start each launch of servers belongs that
+    others run.
     """
 
     campaign: CampaignRow
@@ -53,6 +56,7 @@ class CampaignEvidence:
     unproven: dict[int, tuple[str, ...]]
     reports: dict[int, dict[str, Json]]
     earlier: tuple[str, ...] = ()
+    starts: Mapping[int, ServerStart] = field(default_factory=dict)
 
     def of_arm(self, arm_id: int) -> ArmEvidence:
         own = [run for run in self.runs if run.arm_id == arm_id]
@@ -126,7 +130,12 @@ class CampaignEvidence:
         started = sorted((run for run in own if run.started_at_us is not None), key=_place_in_time)
         return ComparisonSetting(
             scope=f"C={self.arm(arm_id).concurrency}, stack {self.campaign.stack}",
-            launch_of={_label(run): f"launch {run.launch_id}" for run in own if run.launch_id},
+            launch_of={
+                _label(run): f"launch {start.launch_id}" for run, start in self._starts_of(own)
+            },
+            perhaps_one_start={
+                _label(run): f"launch {start.perhaps_since}" for run, start in self._starts_of(own)
+            },
             order=tuple(_label(run) for run in started),
             order_is_random=True,
             earlier_campaigns=self.earlier,
@@ -138,6 +147,12 @@ class CampaignEvidence:
             each_run=_cost_of(own),
             planned_blocks=_planned_blocks(self.campaign, self.runs),
         )
+
+    def _starts_of(self, own: Sequence[RunCounts]) -> Iterator[tuple[RunCounts, ServerStart]]:
+        for run in own:
+            if run.launch_id:
+                own_start = ServerStart(run.launch_id, run.launch_id)
+                yield run, self.starts.get(run.launch_id, own_start)
 
     def _unverified(self, own: Sequence[RunCounts], arm_id: int, versus_id: int) -> tuple[str, ...]:
         """The factors in which the arms differ and which nothing could prove in some run."""
@@ -189,22 +204,27 @@ def gather_evidence(store: Store, campaign_id: int) -> CampaignEvidence:
         connection = session.connection()
         stored = runs(connection, [campaign_id])
         proofs = {run.id: run_proof(connection, run.id) for run in stored}
+        unproven = {
+            run_id: _unproven(proof.verification)
+            for run_id, proof in proofs.items()
+            if proof is not None
+        }
+        tried = tuple(arms(connection, [campaign_id]))
         return CampaignEvidence(
             campaign=campaign,
-            arms=tuple(arms(connection, [campaign_id])),
+            arms=tried,
             hypotheses=tuple(verdicts(connection, [campaign_id])),
             runs=tuple(stored),
-            unproven={
-                run_id: _unproven(proof.verification)
-                for run_id, proof in proofs.items()
-                if proof is not None
-            },
+            unproven=unproven,
             earlier=tuple(
                 format_id(IdKind.CAMPAIGN, each)
                 for each in earlier_of_name(connection, campaign_id)
             ),
             reports=launch_reports(
                 connection, sorted({run.launch_id for run in stored if run.launch_id})
+            ),
+            starts=external_starts(
+                connection, campaign.definition, arms=tried, runs=stored, unproven=unproven
             ),
         )
 

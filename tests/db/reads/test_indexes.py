@@ -48,6 +48,8 @@ READS: dict[str, Read] = {
     "pairs": lambda connection: sessions.paired_outcomes(connection, 1, 2),
     "metric names": lambda connection: observations.metric_names(connection, 1),
     "metric samples": lambda connection: observations.metric_samples(connection, 1, ["x"]),
+    "outer samples": lambda connection: observations.outer_samples(connection, 1, ["x"]),
+    "values of a series": lambda connection: observations.values_of_series(connection, 1, "x"),
     "log events": lambda connection: observations.log_events(connection, 1),
     "log event counts": lambda connection: observations.log_event_counts(connection, 1),
     "raw of turns": lambda connection: observations.raw_of_turns(connection, [1, 2]),

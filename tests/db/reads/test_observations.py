@@ -38,6 +38,27 @@ def test_samples_come_with_their_time_and_name(
     assert observations.metric_names(connection, stored_id(run)) == ["other", "running"]
 
 
+def test_the_outer_samples_are_those_of_the_first_and_the_last_scrape(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    stored_samples(store, run, [1, 40, 960], name="requests")
+    stored_samples(store, run, [7], name="other")
+
+    samples = observations.outer_samples(connection, stored_id(run), ["requests"])
+
+    assert [(each.service, each.value) for each in samples] == [("server", 1), ("server", 960)]
+
+
+def test_each_value_of_a_series_is_read_once(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    stored_samples(store, run, [1000.5, 1000.5, 1300.5], name="start")
+
+    values = observations.values_of_series(connection, stored_id(run), "start")
+
+    assert values == [("server", 1000.5), ("server", 1300.5)]
+
+
 def test_the_newest_events_are_kept_and_shown_in_order(
     store: Store, run: RunRow, connection: Connection
 ) -> None:

@@ -150,6 +150,9 @@ VARIANTS: Mapping[str, Callable[[Question], Question]] = {
     )(with_rule(background=0.1)(q)),
     "six runs an arm": of_six_runs,
     "one launch, no random order, a historical control": of_loose_comparison,
+    "launches between which nothing shows a restart": lambda q: with_setting(
+        perhaps_one_start={run.label: "l-1" for run in (*q.arm.runs, *q.versus.runs)}
+    )(q),
     "one run of the other arm is hopeless": with_one_hopeless_run,
     "a tiny clean run more": with_runs_of_other_sizes,
     "flags of the runs": flagged(

@@ -1,6 +1,7 @@
 """A campaign in a store with runs of given counts, for what reads evidence and drives nothing."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,14 @@ class StoredEvidence:
         *,
         stop: str = "fixed",
         hypotheses: Sequence[NewHypothesis] | None = None,
+        stack: Mapping[str, Any] | None = None,
     ) -> None:
+        """`stack`: as the definition of the campaign has it, which has none without it."""
         self.store: Store = fresh_store(folder)
         self._new = new_campaign(stop, [hypothesis()] if hypotheses is None else hypotheses)
+        if stack:
+            definition = {**self._new.definition, "stack": dict(stack)}
+            self._new = replace(self._new, definition=definition)
         self.registered = register_campaign(self.store, self._new)
 
     @property
