@@ -23,7 +23,7 @@ def test_a_finished_run_prints_its_five_lines(open_page: Open, store: Store) -> 
     assert "CORRUPTION sessions: 5/80 = 6%  (leak=5 no_tool=0 error=75" in words
     assert "WaitingForInput/aborts during run: 168 (75 requests)" in words
     assert "evidence: 5 of 80 sessions; corrupt 5/5 of those; bounds 6%..100%" in words
-    assert "Corrupt 5/80 6.3\u2009% [2.7–100]" in words
+    assert "Corrupt 5/80 6.3–100\u2009% [2.7–100]" in words
 
 
 def test_a_run_in_work_is_shown_so_far(open_page: Open, store: Store) -> None:

@@ -22,13 +22,13 @@ def _run(folder: Path, *options: str, hypothesis: str = HYPOTHESIS) -> Result:
     return decisive("run", "first-look", *places, "--budget-minutes", "0.01", *options)
 
 
-def test_a_hypothesis_that_the_plan_cannot_answer_is_told_before_the_first_run(
+def test_a_hypothesis_that_the_plan_cannot_answer_is_told_before_anything_else(
     tmp_path: Path,
 ) -> None:
-    told = _run(tmp_path).stderr.splitlines()
+    first, *others = _run(tmp_path).stderr.splitlines()
 
-    assert told[0] == _SAID
-    assert told[1].startswith("campaign c-1 first-look")
+    assert first == _SAID
+    assert any(line.startswith("campaign c-1 first-look") for line in others)
 
 
 def test_it_is_not_told_where_scripts_read(tmp_path: Path) -> None:
