@@ -90,7 +90,7 @@ class LogSource(StrEnum):
 
 def _with_known_placeholders(text: str) -> str:
     """JSON and templates of other tools have braces too; they hold no bare word."""
-    for placeholder in re.findall(r"\{[^{}]*\}", text):
+    for placeholder in _BRACED_WORD.findall(text):
         _require_known(placeholder, PLACEHOLDERS)
     return text
 

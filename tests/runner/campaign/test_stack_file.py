@@ -82,6 +82,13 @@ services:
 """
 
 
+def test_json_in_a_command_is_no_placeholder() -> None:
+    config = '{"kv_connector": "a", "extra": {"n": 1}, "list": [{}]}'
+    text = spoiled(STACK, '--port, "{port}"]', f"--port, \"{{port}}\", --kv, '{config}']")
+
+    assert stack(text).services["server"].command[-1] == config
+
+
 def test_a_service_that_others_start_needs_only_its_address() -> None:
     server = stack(EXTERNAL).services["server"]
 
