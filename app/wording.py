@@ -5,7 +5,6 @@ need.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from app.markdown_text import badge
@@ -19,9 +18,10 @@ from app.palette import (
 from db.vocabulary import Headline, Outcome, RunFlag, RunState
 from runner.evidence.counts import SessionCounts
 from runner.evidence.wording import (
-    END_OF_CALENDAR_US,
+    NO_KNOWN_TIME,
     corrupt_text,
     duration_text,
+    moment_of,
     moment_text,
     rounded,
 )
@@ -126,7 +126,8 @@ def ago_text(at_us: int, *, now_us: int) -> str:
 
 
 def clock_text(at_us: int) -> str:
-    return _utc(at_us).strftime("%H:%M:%S")
+    at = moment_of(at_us)
+    return NO_KNOWN_TIME if at is None else f"{at:%H:%M:%S}"
 
 
 def counted_noun(count: int, one: str, many: str | None = None) -> str:
@@ -141,8 +142,3 @@ def bytes_text(size: int) -> str:
     if size < 1_000_000:
         return f"{rounded(size / 1_000)} kB"
     return f"{rounded(size / 1_000_000)} MB"
-
-
-def _utc(at_us: int) -> datetime:
-    at_us = min(max(at_us, 0), END_OF_CALENDAR_US - 1)
-    return datetime.fromtimestamp(at_us / SECOND_US, tz=UTC)

@@ -115,8 +115,9 @@ def show_plan(plan: Plan) -> None:
                 ("About", duration_text(plan.seconds)),
             ):
                 st.metric(label, value, border=True, width=150)
+        starts = plan.starts_text()
         st.caption(
-            f"{plan.starts_text()[:1].upper()}{plan.starts_text()[1:]}. Time estimated from: "
+            f"{starts[:1].upper()}{starts[1:]}. Time estimated from: "
             + plain("; ".join(plan.assumptions))
         )
         st.table(_arm_rows(plan), border="horizontal", hide_index=True)

@@ -18,8 +18,8 @@ MAX_SILENT_SHARE = Decimal("0.5")
 # A share of silent sessions above which it is shown beside the rate.
 NOTED_SILENT_SHARE = Decimal("0.2")
 
-END_OF_CALENDAR_US = 253_402_300_800_000_000
-"""Midnight after the last day of the year 9999."""
+NO_KNOWN_TIME = "no known time"
+_END_OF_CALENDAR_US = 253_402_300_800_000_000  # midnight after the last day of the year 9999
 
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -128,11 +128,18 @@ def duration_text(duration_s: float) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def moment_of(at_us: int) -> datetime | None:
+    """Microseconds since the epoch as a moment; None where the calendar has none such."""
+    if not 0 <= at_us < _END_OF_CALENDAR_US:
+        return None
+    return datetime.fromtimestamp(at_us // 1_000_000, UTC).replace(microsecond=at_us % 1_000_000)
+
+
 def moment_text(at_us: int) -> str:
-    """`29 Nov 03:12:31 UTC`; a number that is no moment of the calendar is told as one."""
-    if not 0 <= at_us < END_OF_CALENDAR_US:
-        return "no known time"
-    at = datetime.fromtimestamp(at_us // 1_000_000, UTC)
+    """`29 Nov 03:12:31 UTC`."""
+    at = moment_of(at_us)
+    if at is None:
+        return NO_KNOWN_TIME
     return f"{at.day} {_MONTHS[at.month - 1]} {at:%H:%M:%S} UTC"
 
 

@@ -15,6 +15,7 @@ from runner.evidence.wording import (
     evidence_text,
     fraction_text,
     interval_text,
+    moment_of,
     moment_text,
     percent_text,
     rounded,
@@ -22,6 +23,7 @@ from runner.evidence.wording import (
     signed_interval_text,
     silent_text,
 )
+from runner.report.moments import clock_text, dated_text
 
 
 def plain(text: str) -> str:
@@ -143,3 +145,14 @@ def test_durations_are_written_in_units_of_their_size(duration_s: float, text: s
 def test_a_moment_is_in_utc() -> None:
     # date -u -d @1764385951 gives Sat Nov 29 03:12:31 UTC 2025
     assert moment_text(1764385951_999_999) == "29 Nov 03:12:31 UTC"
+
+
+@pytest.mark.parametrize("at_us", [-1, 253_402_300_800_000_000, 10**30])
+def test_a_number_that_the_calendar_has_no_moment_for_is_no_known_time(at_us: int) -> None:
+    assert moment_of(at_us) is None
+    assert moment_text(at_us) == dated_text(at_us) == clock_text(at_us) == "no known time"
+
+
+def test_the_last_moment_of_the_calendar_is_one() -> None:
+    assert dated_text(253_402_300_799_999_999) == "9999-12-31 23:59:59 UTC"
+    assert clock_text(253_402_300_799_999_999) == "23:59:59.999"
