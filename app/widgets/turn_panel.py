@@ -77,7 +77,8 @@ def _say_cut(before: int, after: int) -> None:
 
 def _show_wire(turn: TurnFacts) -> None:
     parts = [f"HTTP {turn.http_status or 'none'}", f"ended by {turn.transport_end}"]
-    parts.append(f"took {seconds_text(turn.duration_s, places=2)}")
+    if turn.duration_s:
+        parts.append(f"took {seconds_text(turn.duration_s, places=2)}")
     if turn.prompt_tokens is not None:
         parts.append(f"{count_text(turn.prompt_tokens)} prompt tokens")
     if turn.reason:

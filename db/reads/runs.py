@@ -21,7 +21,7 @@ from db.reads.relations import (
 )
 from db.run_states import ACTIVE_STATES
 from db.tables.columns import Json, JsonList
-from db.vocabulary import Outcome, RunState
+from db.vocabulary import Outcome, RunFlag, RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,12 @@ class RunCounts:
     def counts(self) -> dict[str, int]:
         """Sessions by outcome, zeros included."""
         return {str(outcome): getattr(self, f"n_{outcome}") for outcome in Outcome}
+
+    @property
+    def told_wedge_requests(self) -> int | None:
+        """None where another tool made the run and its file says nothing of them."""
+        is_silent = RunFlag.IMPORTED in self.flags and not self.wedge_requests
+        return None if is_silent else self.wedge_requests
 
     @property
     def run_state(self) -> RunState:

@@ -126,7 +126,7 @@ def _row(arm: ArmFacts, own: Sequence[RunCounts], campaign: CampaignFacts) -> tu
         corrupt=campaign.corrupt_outcomes,
     )
     left_out = f" (+{len(others)} left out)" if others else ""
-    wedged = sum(run.wedge_requests for run in done)
+    wedged = [run.told_wedge_requests for run in done]
     name = f"{arm.name} [{arm.tag}]" if arm.tag else arm.name
     if any(RunFlag.NOT_EXERCISED in run.flags for run in done):
         name = f"{name} (not exercised)"
@@ -135,5 +135,5 @@ def _row(arm: ArmFacts, own: Sequence[RunCounts], campaign: CampaignFacts) -> tu
         f"{len(done)}{left_out}",
         corrupt_text(counts),
         evidence_text(counts),
-        count_text(wedged),
+        "not told" if None in wedged else count_text(sum(number or 0 for number in wedged)),
     )

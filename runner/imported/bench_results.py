@@ -2,6 +2,8 @@
 
 Both write one JSON object a run (sglang appends lines) with lists over requests where details were
 asked for (`--save-detailed`, `--output-details`). Neither keeps tool calls, nor what was asked.
+Where something was not measured both write 0. The completion tokens of sglang's streams are those
+that were asked for where the server told none, which the file does not tell apart.
 """
 
 from collections.abc import Iterable
@@ -10,7 +12,16 @@ from typing import Any
 
 from runner.imported.error_reasons import error_reason
 from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
-from runner.imported.json_reading import Object, columns, count, scalars, seconds, text
+from runner.imported.json_reading import (
+    Object,
+    columns,
+    count,
+    inner,
+    objects,
+    scalars,
+    seconds,
+    text,
+)
 
 VLLM = "vllm bench serve"
 SGLANG = "sglang.bench_serving"
@@ -47,9 +58,18 @@ def read_vllm_result(whole: Object) -> ImportedRun:
 
 
 def read_sglang_result(whole: Object) -> ImportedRun:
-    server = whole.get("server_info")
-    served = server.get("served_model_name") if isinstance(server, dict) else None
-    return _read(whole, tool=SGLANG, model=text(served))
+    return _read(whole, tool=SGLANG, model=_served_model(whole.get("server_info")))
+
+
+def _served_model(server_info: object) -> str | None:
+    """Of one server; or, behind a router, of those that it told of."""
+    told = [server_info, *(x for side in ("prefill", "decode") for x in _behind(server_info, side))]
+    names = {text(inner(each, "served_model_name")) for each in told} - {None}
+    return names.pop() if len(names) == 1 else None
+
+
+def _behind(router: object, side: str) -> list[Object]:
+    return objects(inner(router, side))
 
 
 def _read(whole: Object, *, tool: str, model: str | None) -> ImportedRun:
@@ -59,6 +79,8 @@ def _read(whole: Object, *, tool: str, model: str | None) -> ImportedRun:
     if failed is None and made is not None and completed is not None:
         failed = max(0, made - completed)
     told = scalars(whole)
+    duration_s = seconds(whole.get("duration"))
+    written_at_s = _moment(text(whole.get("date")))
     limit = count(whole.get("max_concurrency"))
     seen = count(whole.get("max_concurrent_requests"))
     return ImportedRun(
@@ -69,23 +91,23 @@ def _read(whole: Object, *, tool: str, model: str | None) -> ImportedRun:
         requests=requests,
         requests_made=made if made is not None else completed,
         requests_failed=failed,
-        duration_s=seconds(whole.get("duration")),
-        started_at_s=_moment(text(whole.get("date"))),
+        duration_s=duration_s,
+        started_at_s=None if written_at_s is None else written_at_s - (duration_s or 0.0),
         concurrency=limit or peak_in_flight(requests) or seen,
     )
 
 
 def _request(row: dict[str, Any]) -> ImportedRequest:
     """Start times are of a clock without a date: they are good for differences only."""
-    error = text(row.get("error")) or None
-    first, gaps = seconds(row.get("ttft")), row.get("itl")
-    duration = seconds(row.get("latency"))
+    error = _said(text(row.get("error")) or "")
+    first, gaps = seconds(row.get("ttft")) or None, row.get("itl")
+    duration = seconds(row.get("latency")) or None
     if duration is None and first is not None and isinstance(gaps, list):
         duration = first + sum(gap for each in gaps if (gap := seconds(each)) is not None)
     return ImportedRequest(
         content=text(row.get("content")),
-        error=None if error is None else _last_line(error),
-        reason=None if error is None else error_reason(_last_line(error)),
+        error=error,
+        reason=None if error is None else error_reason(error),
         started_at_s=seconds(row.get("started")),
         first_token_s=None if error else first,
         duration_s=duration,
@@ -100,13 +122,18 @@ def _cached(value: object) -> dict[str, int]:
     return {str(source): n for source, tokens in pairs if (n := count(tokens)) is not None}
 
 
-def _last_line(error: str) -> str:
-    """Both tools keep whole tracebacks; their last line says what happened."""
-    return error.strip().splitlines()[-1].strip() if error.strip() else error
+def _said(error: str) -> str | None:
+    """Both tools keep whole tracebacks, whose last line says what happened; what else they keep is
+    the phrase of the status and the body. None where nothing is said.
+    """
+    lines = error.strip().splitlines()
+    if lines and lines[0].startswith("Traceback"):
+        return lines[-1].strip()
+    return " ".join(error.split()) or None
 
 
 def _moment(date: str | None) -> float | None:
-    """`20261130-023100`, in the local time of the machine that ran it: taken as UTC."""
+    """When the file was written, `20261130-023100`, in that machine's local time: taken as UTC."""
     try:
         return datetime.strptime(date or "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
     except ValueError:

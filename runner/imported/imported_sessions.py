@@ -48,13 +48,15 @@ def _conversations(requests: Sequence[ImportedRequest]) -> list[list[ImportedReq
 def _session(index: int, turns: tuple[PlayedTurn, ...], run: ImportedRun) -> PlayedSession:
     clean = sum(turn.judged.outcome is None for turn in turns)
     last = turns[-1]
+    is_timed = all(turn.started_at_us != UNKNOWN_START_US for turn in turns)
     return PlayedSession(
         session_index=index,
         dialogue_key=f"{run.tool} {index}",
         rounds_planned=len(turns),
         rounds_completed=clean,
-        started_at_us=turns[0].started_at_us,
-        ended_at_us=last.started_at_us + round((last.record.ended_s or 0.0) * _SECOND_US),
+        started_at_us=turns[0].started_at_us if is_timed else UNKNOWN_START_US,
+        ended_at_us=(last.started_at_us if is_timed else UNKNOWN_START_US)
+        + round((last.record.ended_s or 0.0) * _SECOND_US),
         turns=turns,
         judgement=judge_session(
             [turn.judged for turn in turns], reached_end=True, rounds_limit_hit=False
@@ -160,9 +162,11 @@ def _started_at_us(request: ImportedRequest, run: ImportedRun) -> int:
 
 
 def _started_s(request: ImportedRequest, run: ImportedRun) -> float | None:
-    """Where the requests' clock has no date, it is laid at the start of the run."""
+    """Where the requests' clock has no date, it is laid at the start of the run. A request without
+    a time has none: they did not all begin with the run.
+    """
     if request.started_at_s is None or run.started_at_s is None:
-        return request.started_at_s or run.started_at_s
+        return request.started_at_s
     firsts = [each.started_at_s for each in run.requests if each.started_at_s is not None]
     offset_s = request.started_at_s - min(firsts)
     return run.started_at_s + offset_s

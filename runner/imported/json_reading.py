@@ -66,6 +66,10 @@ def columns(whole: Object, names: Mapping[str, str]) -> Iterator[dict[str, Any]]
 
 
 def scalars(whole: Object) -> dict[str, Any]:
-    """The fields that hold one value."""
+    """The fields that hold one value; what JSON has no number for, as `inf`, is its name."""
     plain = str | int | float | bool
-    return {str(k): v for k, v in whole.items() if isinstance(v, plain)}
+    return {str(k): _sayable(v) for k, v in whole.items() if isinstance(v, plain)}
+
+
+def _sayable(value: str | int | float | bool) -> str | int | float | bool:
+    return str(value) if isinstance(value, float) and not isfinite(value) else value

@@ -47,13 +47,17 @@ def coverage_text(run: ImportedRun) -> str:
     if run.counts is not None:
         sessions = counted_text(sum(run.counts.values()), "session")
         return f"Imported from printed lines: {sessions} by outcome, and nothing of any of them."
-    made = run.requests_made if run.requests_made is not None else len(run.requests)
+    made = counted_text(
+        run.requests_made if run.requests_made is not None else len(run.requests), "request"
+    )
+    if run.requests_failed is None and not run.requests:
+        made += ", not counting those that failed, which it does not tell"
     told = sum(each.is_told and not each.was_cancelled for each in run.requests)
     cut = sum(each.was_cancelled for each in run.requests)
     left = f"; {counted_text(cut, 'request')} that it cut off itself left out" if cut else ""
     return (
-        f"Imported from {run.tool}: {counted_text(made, 'request')}, of which the file has "
-        f"{told:,} answers or errors that can be judged{left}. What was due in them is not known."
+        f"Imported from {run.tool}: {made}; {f'{told:,}' if told else 'none'} of them with an "
+        f"answer or error in the file that can be judged{left}. What was due in them is not known."
     )
 
 

@@ -56,8 +56,10 @@ class ArmResult:
         return None if None in known else sum(number or 0 for number in known)
 
     @property
-    def wedge_requests(self) -> int:
-        return sum(run.wedge_requests for run in self.done)
+    def wedge_requests(self) -> int | None:
+        """None where the file of an imported run does not tell."""
+        known = [run.told_wedge_requests for run in self.done]
+        return None if None in known else sum(number or 0 for number in known)
 
 
 def arm_results(

@@ -32,6 +32,7 @@ from runner.report.page_addresses import arm_page, linked, run_link, run_page
 
 MOST_RUNS = 200
 _NOT_WATCHED = "not watched"
+_NOT_TOLD = "not told"
 _INTERVALS = (
     "Intervals are Wilson 95 %, with silent sessions counted as clean at the left end and as "
     "corrupt at the right one. Sessions of one run are not independent, so these intervals are for "
@@ -115,7 +116,7 @@ def _to_arm(text: str, result: ArmResult) -> Words:
 
 
 def _arm_row(result: ArmResult) -> tuple[Words, ...]:
-    counts, wedges = result.counts, result.wedges
+    counts, wedges, requests = result.counts, result.wedges, result.wedge_requests
     return (
         (_arm_link(result),),
         _to_arm(str(len(result.done)), result),
@@ -123,7 +124,7 @@ def _arm_row(result: ArmResult) -> tuple[Words, ...]:
         _to_arm(evidence_text(counts), result),
         _to_arm(silent_text(counts) or "none", result),
         _to_arm(_NOT_WATCHED if wedges is None else count_text(wedges), result),
-        _to_arm(count_text(result.wedge_requests), result),
+        _to_arm(_NOT_TOLD if requests is None else count_text(requests), result),
     )
 
 

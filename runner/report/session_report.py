@@ -124,7 +124,7 @@ def _turn_row(turn: TurnFacts, record: SessionRecord) -> tuple[Words, ...]:
         _due(turn, record),
         turn.reading.replace("_", " "),
         _first_token(turn),
-        f"{rounded(turn.duration_s, 2)} s",
+        f"{rounded(turn.duration_s, 2)} s" if turn.duration_s else "not told",
         _count(turn.prompt_tokens),
         _count(turn.completion_tokens),
         _count(turn.cached_tokens.get("total")),

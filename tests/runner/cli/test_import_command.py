@@ -29,7 +29,7 @@ def test_a_bench_result_becomes_a_run_and_what_it_cannot_say_is_said(store_url: 
 
     assert result.exit_code == 0
     assert "r-1 in campaign imported: leak 2" in result.stdout
-    assert "6 requests, of which the file has 3 answers or errors" in result.stdout
+    assert "6 requests; 3 of them with an answer or error in the file" in result.stdout
 
 
 def test_scripts_get_the_run_with_the_figures_of_the_tool(store_url: str) -> None:
@@ -42,6 +42,15 @@ def test_scripts_get_the_run_with_the_figures_of_the_tool(store_url: str) -> Non
     assert (told["campaign"], run["run"], run["requests"]) == ("nightly", "r-1", 6)
     assert run["imported"]["tool"] == "vllm bench serve"
     assert run["imported"]["figures"]["completed"] == 6
+
+
+def test_what_scripts_get_is_json_though_a_rate_was_without_limit(store_url: str) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    told = _import(store_url, str(BENCH.with_name("sglang_bench_serving.jsonl")), "--json").stdout
+
+    json.loads(told, parse_constant=refuse)
 
 
 def test_printed_lines_have_a_campaign_of_their_own(store_url: str, tmp_path: Path) -> None:

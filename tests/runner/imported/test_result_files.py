@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from db.vocabulary import ErrorReason
 from runner.errors import RecordedCaseError
+from runner.imported.error_reasons import error_reason
 from runner.imported.imported_run import ImportedRequest, ImportedRun, peak_in_flight
 from runner.imported.result_files import read_result_file
 
@@ -43,6 +44,8 @@ def test_a_file_that_vllm_bench_serve_wrote_is_read() -> None:
     assert first.content is not None and first.content.startswith("grow grow")
     assert (first.prompt_tokens, first.completion_tokens) == (8, 16)
     assert first.duration_s == pytest.approx(0.1025, abs=1e-4)
+    # The file is dated when it is written.
+    assert run.started_at_s == pytest.approx(1_796_005_860.0 - 0.1417, abs=1e-3)
     # It keeps no calls: an empty text is an answer that is not known.
     assert [each.is_told for each in run.requests] == [True, True, False, False, False, True]
 
@@ -68,6 +71,49 @@ def test_a_failed_request_of_vllm_bench_is_told_by_its_last_line() -> None:
     assert run.requests[1].error == "ServerDisconnectedError: closed"
     assert run.requests[1].reason is ErrorReason.TRUNCATED
     assert run.requests[1].first_token_s is None
+
+
+def test_a_file_that_sglang_bench_serving_wrote_is_read() -> None:
+    """Made by `python -m sglang.bench_serving --backend sglang-oai-chat --output-file` of sglang
+    0.5.23 against the testbed, behind a router and then as one server, there with
+    `--output-details --cache-report`; what the server said of itself is cut.
+    """
+    text = (DATA / "sglang_bench_serving.jsonl").read_text("utf-8")
+
+    plain, detailed = read_result_file(text)
+
+    assert (plain.tool, plain.model, plain.concurrency) == ("sglang.bench_serving", "tiny-dsml", 4)
+    assert (plain.requests, plain.requests_made, plain.requests_failed) == ((), 10, None)
+    assert plain.duration_s == pytest.approx(2.0444, abs=1e-4)
+    assert (detailed.model, detailed.requests_made, detailed.requests_failed) == ("tiny-dsml", 8, 2)
+    # A call leaves no text, and its file no time: neither is known.
+    called, leaked, refused = (detailed.requests[number] for number in (0, 1, 4))
+    assert (called.is_told, called.first_token_s, called.duration_s) == (False, None, None)
+    assert leaked.content is not None and leaked.content.startswith("<｜DSML｜tool_calls>")
+    assert leaked.first_token_s == pytest.approx(0.2923, abs=1e-4)
+    assert leaked.cached_tokens == {"device": 0, "host": 0, "storage": 0}
+    assert refused.reason is ErrorReason.HTTP_4XX
+    assert refused.error is not None and refused.error.startswith("Bad Request: ")
+    assert refused.duration_s is None
+
+
+def test_a_setting_that_json_has_no_number_for_is_told_by_its_name() -> None:
+    (plain, _) = read_result_file((DATA / "sglang_bench_serving.jsonl").read_text("utf-8"))
+
+    assert plain.settings["request_rate"] == "inf"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("Service Unavailable: no worker", ErrorReason.HTTP_5XX),
+        ("Not Found", ErrorReason.HTTP_4XX),
+        ("Bad gateway settings were read", ErrorReason.UNREADABLE),
+        ("TimeoutError: ", ErrorReason.SESSION_TIMEOUT),
+    ],
+)
+def test_the_phrase_of_a_status_tells_why_a_request_failed(words: str, reason: ErrorReason) -> None:
+    assert error_reason(words) is reason
 
 
 def test_lines_of_sglang_bench_serving_are_one_run_each() -> None:

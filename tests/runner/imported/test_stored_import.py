@@ -22,10 +22,10 @@ from runner.errors import UsageError
 from runner.execute.rejudging import rejudge_campaign
 from runner.imported.imported_run import ImportedRequest, ImportedRun
 from runner.imported.result_files import read_result_file
-from runner.imported.stored_import import ImportAs, store_imported
+from runner.imported.stored_import import ImportAs, coverage_text, store_imported
 from runner.report.markdown import to_markdown
 from runner.report.session_report import session_report
-from runner.report.stored_record import session_record
+from runner.report.stored_record import campaign_record, session_record
 from runner.reproduction.recorded_load import recorded_load
 from tests.db.factories import stored_id
 from tests.db.fresh_stores import FakeClock, fresh_store
@@ -81,12 +81,14 @@ def test_a_run_is_marked_and_counts_only_what_its_file_tells(store: Store) -> No
     assert (run.n_done, run.n_leak, run.n_error) == (1, 1, 1)
     assert (run.wedges, run.launch_id, run.peak_running) == (None, None, None)
     assert run.reason is not None
-    assert "5 requests, of which the file has 3 answers or errors" in run.reason
+    assert "5 requests; 3 of them with an answer or error in the file" in run.reason
     assert "1 request that it cut off itself left out" in run.reason
 
 
 def test_turns_keep_what_was_told_and_no_bytes_that_were_not(store: Store) -> None:
-    told = ImportedRequest(content="fine", first_token_s=0.5, duration_s=2.0, prompt_tokens=7)
+    told = ImportedRequest(
+        content="fine", started_at_s=9.0, first_token_s=0.5, duration_s=2.0, prompt_tokens=7
+    )
 
     (turn,) = stored_turns(store, add(store, bench(told, started_at_s=1_700_000_000.0)))
 
@@ -115,6 +117,64 @@ def test_a_session_whose_moment_is_not_in_the_file_has_none_anywhere(store: Stor
     assert "Played at a time that the imported file does not tell" in report
     assert "1970" not in report
     assert "none came" not in report  # the answer did, at a moment that is not told
+
+
+def test_sessions_without_times_do_not_all_begin_with_their_run(store: Store) -> None:
+    row = add(
+        store,
+        bench(
+            ImportedRequest(content="a", conversation="x", started_at_s=3.0, duration_s=1.0),
+            ImportedRequest(content="b", conversation="x", turn_index=1),
+            ImportedRequest(content="fine"),
+            started_at_s=1_700_000_000.0,
+        ),
+    )
+
+    with store.session() as session:
+        found = sessions(session.connection(), stored_id(row))
+        spans = session_spans(session.connection(), stored_id(row))
+
+    assert [each.is_timed for each in found] == [False, False]
+    assert spans.empty
+    assert row.started_at_us == 1_700_000_000_000_000
+
+
+def test_a_duration_that_no_file_tells_is_no_number(store: Store) -> None:
+    add(store, bench(ImportedRequest(content="fine")))
+
+    report = to_markdown(session_report(session_record(store, 1)))
+
+    assert "| not told | not told |" in report
+    assert "0 s |" not in report
+
+
+def test_wedged_requests_that_no_file_tells_are_no_zero(store: Store) -> None:
+    add(store, bench(FAILED))
+    with store.session() as session:
+        (facts,) = campaigns(session.connection())
+
+    (result,) = campaign_record(store, facts).results
+
+    assert (result.wedges, result.wedge_requests) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        (0, "2 requests; none of them with an answer or error in the file that can be judged."),
+        (1, "2 requests; 1 of them with an answer or error in the file that can be judged."),
+    ],
+)
+def test_what_a_file_tells_is_counted_in_words(told: int, sentence: str) -> None:
+    requests = [ImportedRequest(content="fine" if number < told else "") for number in range(2)]
+
+    assert sentence in coverage_text(bench(*requests, requests_failed=0))
+
+
+def test_failures_that_a_file_does_not_tell_are_not_taken_for_none() -> None:
+    said = coverage_text(bench(requests_made=1))
+
+    assert "1 request, not counting those that failed, which it does not tell; none" in said
 
 
 def test_a_session_whose_requests_are_not_in_the_file_cannot_be_sent_again(store: Store) -> None:
