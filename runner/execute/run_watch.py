@@ -12,6 +12,7 @@ from runner.execute.progress import RunOfCampaign
 from runner.execute.run_setting import RunSetting
 from runner.execute.session_drive import DriveRecord
 from runner.observe.black_box import BoxedService
+from runner.observe.local_listener import listening_process
 from runner.observe.metric_dialects import dialect_of_endpoint
 from runner.observe.notification import notify
 from runner.observe.run_observer import SCRAPE_PERIOD_S, ObservedService, RunObserver
@@ -22,6 +23,7 @@ from runner.observe.wedge_watch import CanarySetting, ClientView, WedgeWatch
 from runner.stacks.fingerprint import redacted
 from runner.stacks.log_sources import log_source_of, without_secrets
 from runner.stacks.running_stack import RunningStack, stop_services
+from runner.stacks.service_launch import ServiceLaunch
 
 _MAX_COHORTS = 50
 _LOOKS_PER_QUIET = 4
@@ -211,6 +213,11 @@ def boxed_services(running: RunningStack, observer: RunObserver) -> Sequence[Box
     def tail_of(name: str) -> Callable[[], bytes]:
         return lambda: observer.log_tail(name)
 
+    def process_of(launch: ServiceLaunch) -> Callable[[], int | None]:
+        if launch.name in marks:
+            return lambda: marks[launch.name].pid
+        return process_found_by_port(launch)
+
     return [
         BoxedService(
             name=launch.name,
@@ -218,10 +225,15 @@ def boxed_services(running: RunningStack, observer: RunObserver) -> Sequence[Box
             metrics_url=launch.metrics_url,
             server_info_url=launch.url_of(launch.definition.server_info),
             log_tail=tail_of(launch.name) if launch.has_log else None,
-            process_id=marks[launch.name].pid if launch.name in marks else None,
+            find_process=process_of(launch),
         )
         for launch in running.launches
     ]
+
+
+def process_found_by_port(launch: ServiceLaunch) -> Callable[[], int | None]:
+    """For a service that others have started; one behind ssh is no process of this machine."""
+    return lambda: None if launch.host.ssh else listening_process(launch.base_url)
 
 
 def _exposure_counters(stack: Stack, levels: Mapping[str, Any]) -> Sequence[str]:

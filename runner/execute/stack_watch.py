@@ -16,6 +16,7 @@ from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import MetricRole, MetricsDialect
 from runner.control.secrets import Secrets
 from runner.errors import UsageError
+from runner.execute.run_watch import process_found_by_port
 from runner.observe.black_box import BoxedService
 from runner.observe.event_catalogue import EventCatalogue, EventClass
 from runner.observe.log_events import LogEvent
@@ -41,7 +42,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchSetting:
-    """`folder` takes the black boxes; `summary_every_s`: how often the state is said anew."""
+    """`folder` takes the black boxes; `period_s`: how long between two looks; `summary_every_s`:
+    how often the state is said anew.
+    """
 
     stack: Stack
     addresses: Mapping[str, str]
@@ -50,6 +53,7 @@ class WatchSetting:
     sends_canaries: bool
     secrets: Secrets = field(default_factory=Secrets)
     longest_pause_s: float = LONGEST_PAUSE_LIMIT_S
+    period_s: float = PERIOD_S
     summary_every_s: float = 30.0
 
 
@@ -67,6 +71,8 @@ class StackWatch:
     _observer: RunObserver = field(init=False)
     _said: dict[str, str] = field(default_factory=dict)
     _troubles: set[str] = field(default_factory=set)
+    _unread: set[str] = field(default_factory=set)
+    _ends_said: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._keeper = WedgeFolder(self.setting.folder, self.clock)
@@ -78,9 +84,10 @@ class StackWatch:
         self._observer.wedges = watching = self._wedge_watch()
         try:
             before, before_s = await self._first_look()
-            while not await _is_set_within(stop, PERIOD_S):
+            while not await _is_set_within(stop, self.setting.period_s):
                 await self._observer.look()
                 self._tell_troubles()
+                await self._tell_ends()
                 now_s = self.clock.monotonic_s()
                 if now_s - before_s >= self.setting.summary_every_s:
                     self._tell_states(before, now_s - before_s)
@@ -89,21 +96,29 @@ class StackWatch:
             self._observer.wedges = None
             await watching.finish()
             self._observer.close()
+            await self._tell_ends(is_over=True)
 
     async def _first_look(self) -> tuple[dict[str, Any], float]:
         await self._observer.look()
         self._tell_troubles()
         pages = self._observer.pages()
-        for name, page in pages.items():
-            self.say(f"{name}: {_described(judge_page(page))}")
+        for launch in self._launches:
+            if launch.metrics_url is None:
+                self.say(
+                    f"{launch.name}: no metrics are read of it, so that no wedge of it can be seen"
+                )
+            elif (page := pages[launch.name]) is not None:
+                self.say(f"{launch.name}: {_described(judge_page(page))}")
         return pages, self.clock.monotonic_s()
 
     def _tell_events(self, events: Sequence[LogEvent]) -> None:
         """The first few of each kind in a look, and how many more there were."""
         told: Counter[str] = Counter()
+        watching = self._observer.wedges
+        ours = watching.canary_ids if watching is not None else set()
         for event in events:
-            if event.event_class in _QUIET_CLASSES:
-                continue
+            if event.event_class in _QUIET_CLASSES or not ours.isdisjoint(event.requests):
+                continue  # we hang up on a canary ourselves
             told[event.id] += 1
             if told[event.id] <= _MOST_OF_A_KIND:
                 self.say(f"log, {event.event_class}: {event.id}: {event.line[:300]}")
@@ -112,8 +127,18 @@ class StackWatch:
                 self.say(f"log: {count - _MOST_OF_A_KIND} more lines of {kind}")
 
     def _tell_troubles(self) -> None:
-        """Logs that cannot be read, or not as fast as they are written; each said once."""
+        """Pages and logs that cannot be read, or not as fast as they are written; each said once,
+        and what a page says that can be read again.
+        """
+        unread = self._observer.page_troubles()
+        for name in sorted(self._unread - set(unread)):
+            self.say(f"{name}: {_described(judge_page(self._observer.pages()[name]))}")
+        self._unread = set(unread)
         troubles = set(self._observer.log_troubles())
+        troubles |= {
+            f"{name}: unavailable (its metrics cannot be read: {why})"
+            for name, why in unread.items()
+        }
         troubles |= {
             f"the log of {name} is written faster than it is read here"
             for name, lag in self._observer.lags().items()
@@ -123,8 +148,29 @@ class StackWatch:
             self.say(trouble)
         self._troubles = troubles
 
+    async def _tell_ends(self, *, is_over: bool = False) -> None:
+        """How each wedge ended, once it has; `is_over`: the watch has."""
+        for span in self.wedges:
+            if id(span) in self._ends_said or (span.ended_s is None and not is_over):
+                continue
+            self._ends_said.add(id(span))
+            await self._keeper.ended(span)
+            seconds = span.seconds(asyncio.get_running_loop().time())
+            verb = "lasted" if span.ended_s is not None else "has lasted"
+            self.say(f"the wedge in {self._place(span)} {verb} {seconds:.0f} s: {span.end}")
+
+    def _place(self, span: WedgeSpan) -> str:
+        return ", ".join(span.where) or self.setting.stack.name
+
     def _tell_states(self, before: Mapping[str, Any], elapsed_s: float) -> None:
+        """Not of a service that is wedged or has no page, of which that is said already."""
+        open_spans = [span for span in self.wedges if span.ended_s is None]
+        wedged = {where.partition(" ")[0] for span in open_spans for where in span.where}
+        silent = wedged | set(self._observer.page_troubles())
+        self._said = {name: said for name, said in self._said.items() if name not in silent}
         for name, page in self._observer.pages().items():
+            if page is None or name in silent:
+                continue
             earlier = before.get(name)
             interval = Interval(before=earlier, elapsed_s=elapsed_s) if earlier else None
             said = _described(judge_page(page, interval))
@@ -134,11 +180,10 @@ class StackWatch:
 
     async def _wedged(self, span: WedgeSpan) -> None:
         self.wedges.append(span)
-        where = ", ".join(span.where) or self.setting.stack.name
         folder = self._keeper.folder_of(span)
         seconds = span.confirmed_s - span.started_s
         kept = f"kept in {folder}" if folder is not None else f"not kept: {self._keeper.trouble}"
-        self.say(f"WEDGE in {where} since {seconds:.0f} s ({span.confirmed_by}); {kept}")
+        self.say(f"WEDGE in {self._place(span)} for {seconds:.0f} s ({span.confirmed_by}); {kept}")
         facts = {
             "stack": self.setting.stack.name,
             "where": list(span.where),
@@ -227,6 +272,7 @@ def _boxed(launch: ServiceLaunch, observer: RunObserver) -> BoxedService:
         metrics_url=launch.metrics_url,
         server_info_url=launch.url_of(launch.definition.server_info),
         log_tail=(lambda: observer.log_tail(launch.name)) if launch.has_log else None,
+        find_process=process_found_by_port(launch),
     )
 
 

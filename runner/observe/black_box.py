@@ -29,14 +29,16 @@ LOADS_PATH = "/v1/loads?include=all"
 
 @dataclass(frozen=True, slots=True)
 class BoxedService:
-    """Where one service can be looked at. `process_id` is None where it is not ours to look at."""
+    """Where one service can be looked at. `find_process` tells its pid at the moment of the wedge,
+    in a thread; None where it is not ours to look at.
+    """
 
     name: str
     base_url: str
     metrics_url: str | None = None
     server_info_url: str | None = None
     log_tail: Callable[[], bytes] | None = None
-    process_id: int | None = None
+    find_process: Callable[[], int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +140,13 @@ def _redacted(item: BoxItem | None, redact: Callable[[Any], Any]) -> BoxItem | N
     return BoxItem(item.kind, item.service, content, item.said)
 
 
-async def _stacks(service: BoxedService, tools: BoxTools) -> BoxItem | None:
+async def _stacks(service: BoxedService, tools: BoxTools) -> BoxItem:
     """Where every thread of the service stands: by py-spy, and what the kernel says of it."""
-    if service.process_id is None:
-        return None
-    pids = _process_tree(service.process_id)
+    find = service.find_process
+    process_id = await asyncio.to_thread(find) if find is not None else None
+    if process_id is None:
+        return BoxItem(RawKind.WEDGE_STACKS, service.name, b"", "no process that we may look at")
+    pids = _process_tree(process_id)
     spy = tools.find("py-spy")
     gate = asyncio.Semaphore(_AT_ONCE)
     until_s = asyncio.get_running_loop().time() + 2 * tools.deadline_s

@@ -20,7 +20,7 @@ from db.raw_bytes import CAP_BYTES, raw_row
 from db.tables.observations import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
 from runner.campaign.stack_shape import MetricRole
-from runner.control.capped_page import NO_PAGE, Page, fetch_page
+from runner.control.capped_page import NO_PAGE, Page, fetch_page, said_by
 from runner.observe.daemon_thread import in_daemon_thread
 from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.event_catalogue import EventCatalogue
@@ -91,7 +91,8 @@ class _Watched:
     lag: LogLag = field(default_factory=LogLag)
     rows_of_kind: dict[str, int] = field(default_factory=dict)
     reading: "asyncio.Future[list[LogEvent]] | None" = None
-    scraping: "asyncio.Task[_Scraped | None] | None" = None
+    scraping: "asyncio.Task[_Scraped | str] | None" = None
+    page_trouble: str | None = None
 
 
 @dataclass(slots=True)
@@ -205,6 +206,14 @@ class RunObserver:
             if each.log is not None and each.log.trouble is not None
         ]
 
+    def page_troubles(self) -> dict[str, str]:
+        """Service -> why its metrics could not be read at the last look, in a few words."""
+        return {
+            each.service.name: each.page_trouble
+            for each in self._watched
+            if each.page_trouble is not None
+        }
+
     def facts(self) -> dict[str, Any]:
         """What a reader of the run must know of its logs: where reading was behind, and by what."""
         return {
@@ -294,20 +303,22 @@ class RunObserver:
                 self._scrape(watched.service, url), name="scrape"
             )
         if not await _is_done(watched.scraping, patience_s):
+            watched.page_trouble = f"no answer within {patience_s:g} s"
             return
         scraped, watched.scraping = watched.scraping.result(), None
-        if scraped is not None:
+        watched.page_trouble = scraped if isinstance(scraped, str) else None
+        if not isinstance(scraped, str):
             self._take(watched, scraped)
 
-    async def _scrape(self, service: ObservedService, url: str) -> _Scraped | None:
+    async def _scrape(self, service: ObservedService, url: str) -> _Scraped | str:
+        """The page, or why there is none. A scrape that failed leaves no row, never a zero."""
         asked_s = asyncio.get_running_loop().time()
         try:
             page = await fetch_page(self.http, url, deadline_s=SCRAPE_DEADLINE_S)
-        except NO_PAGE:
-            # A gap in the series says it: a scrape that failed leaves no row, never a zero.
-            return None
+        except NO_PAGE as error:
+            return said_by(error, deadline_s=SCRAPE_DEADLINE_S)
         if page.status != HTTPStatus.OK:
-            return None
+            return f"status {page.status}"
         times = PageTimes(asked_s, asyncio.get_running_loop().time())
         digest = partial(self._digest, service, page, self.clock.utc_us(), times)
         return await in_daemon_thread(digest, name="scrape")
@@ -323,12 +334,12 @@ class RunObserver:
 
     def _digest(
         self, service: ObservedService, page: Page, at_us: int, times: PageTimes
-    ) -> _Scraped | None:
-        """Reads and stores a page, in a thread; None where it is no page of metrics."""
+    ) -> _Scraped | str:
+        """Reads and stores a page, in a thread; or says why it is no page of metrics."""
         try:
             every = read_exposition(page.content, content_type=page.content_type)
-        except ValueError:
-            return None
+        except ValueError as error:
+            return str(error)
         samples = kept_samples(every, also=(*self.also_keep, *_series_of(service)))
         dialect = service.dialect or dialect_of(every)
         reading = read_page(every, dialect, model=self.model) if dialect is not None else None

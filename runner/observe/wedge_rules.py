@@ -193,6 +193,9 @@ class WedgeTracker:
             span.ended_s, span.end = at_s, "the server was restarted"
 
     def _note_holding(self, known: _Engine, engine: EngineReading, at_s: float) -> None:
+        """A page that does not say it leaves things as they were: missing is not zero."""
+        if engine.held is None:
+            return
         if not holds_requests(engine):
             known.holding_s = None
         elif known.holding_s is None:

@@ -70,9 +70,11 @@ def test_requests_of_somebody_else_that_hang_are_a_wedge_with_a_box(configs: Pat
 
     assert watched.returncode == 1, watched.stdout + watched.stderr
     assert "WEDGE in server" in watched.stdout
+    assert "the wedge in server has lasted" in watched.stdout
     (box,) = (configs / "boxes").iterdir()
     assert json.loads((box / "wedge.json").read_text("utf-8"))["rule"] == "engine"
     assert "num_running_reqs" in (box / "server-metrics").read_text("utf-8")
+    assert "== process" in (box / "server-stacks").read_text("utf-8")
     assert json.loads((box / "end.json").read_text("utf-8"))["end"]
 
 

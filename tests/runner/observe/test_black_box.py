@@ -38,7 +38,7 @@ def _tool(folder: Path, name: str, script: str, *, mode: int = 0o755) -> None:
 
 
 async def _box(tools: BoxTools, pid: int | None = None) -> dict[str, BoxItem]:
-    service = BoxedService("server", "http://server", process_id=pid)
+    service = BoxedService("server", "http://server", find_process=lambda: pid)
     async with httpx.AsyncClient(
         transport=httpx.MockTransport(lambda request: httpx.Response(404))
     ) as http:
@@ -68,6 +68,12 @@ async def test_tools_that_are_absent_are_said_to_be(tmp_path: Path, stuck: int) 
     assert box[RawKind.WEDGE_STACKS].said == "1 process; py-spy is not installed"
     assert box[RawKind.WEDGE_GPU].said == "nvidia-smi is not installed"
     assert box[RawKind.WEDGE_GPU].content == b""
+
+
+async def test_a_service_without_a_process_of_ours_says_that_its_stacks_are_out_of_reach() -> None:
+    stacks = (await _box(BoxTools(), None))[RawKind.WEDGE_STACKS]
+
+    assert (stacks.said, stacks.content) == ("no process that we may look at", b"")
 
 
 async def test_tools_that_are_refused_say_why(tmp_path: Path, stuck: int) -> None:

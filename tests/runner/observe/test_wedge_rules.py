@@ -75,6 +75,19 @@ def test_a_canary_that_is_answered_clears_a_server_with_one_engine() -> None:
     assert scene.tracker.spans == []
 
 
+def test_a_page_that_says_nothing_of_requests_does_not_end_a_wedge() -> None:
+    scene = Scene()
+    scene.look(sglang(2, 100))
+    scene.for_seconds(30, sglang(2, 100))
+    span = scene.confirmed()
+
+    scene.for_seconds(4, "sglang:token_usage 0.1\n")
+    assert span.end is None
+
+    scene.for_seconds(2, sglang(0, 100))
+    assert span.end == "no request is left"
+
+
 def test_an_idle_server_is_never_suspected_however_long_it_rests() -> None:
     scene = Scene()
     scene.look(sglang(0, 100))
