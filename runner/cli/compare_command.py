@@ -8,7 +8,7 @@ import typer
 from db.store import open_store_read_only
 from db.store_url import DEFAULT_STORE_URL
 from runner.cli.console import say, say_json
-from runner.cli.counted_verdict import judge_counts, say_counted_verdict, verdict_json
+from runner.cli.counted_verdict import judge_counts, say_comparison, verdict_json
 from runner.cli.options import JsonOption, StoreOption
 from runner.cli.stored_comparison import (
     FlippedDialogue,
@@ -62,7 +62,7 @@ def _compare_counts(after: str, before: str, *, silent: str | None, as_json: boo
     if as_json:
         say_json(verdict_json(verdict))
     else:
-        say_counted_verdict(question, verdict)
+        say_comparison(question, verdict)
 
 
 def _compare_runs(first: str, second: str, *, store: str, as_json: bool) -> None:
@@ -75,13 +75,16 @@ def _compare_runs(first: str, second: str, *, store: str, as_json: bool) -> None
         runs = {"after": _run_json(after), "before": _run_json(before)}
         say_json({"runs": runs, **verdict_json(verdict), "paired": _paired_json(pairs, flipped)})
         return
-    for role, each in (("after", after), ("before", before)):
-        reason = f": {each.run.reason}" if each.run.reason else ""
-        state = f"block {each.run.block}, {each.run.state}{reason}"
-        say(f"{role} is {each.label} ({each.arm_name}, {state})")
-    say_counted_verdict(question, verdict)
+    roles = [_role_text("after", after), _role_text("before", before)]
+    say_comparison(question, verdict, roles=roles)
     for line in _paired_lines(pairs, flipped, after=after.label, before=before.label):
         say(line)
+
+
+def _role_text(role: str, stored: StoredRun) -> str:
+    run = stored.run
+    reason = f": {run.reason}" if run.reason else ""
+    return f"{role} is {stored.label} ({stored.arm_name}, block {run.block}, {run.state}{reason})"
 
 
 def _paired_lines(

@@ -1,7 +1,9 @@
 """The verdict on two counted arms as lines for people and as JSON for scripts."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from db.vocabulary import Availability, Direction
 from runner.cli.console import say
 from runner.errors import UsageError
 from runner.evidence.arm_evidence import ArmEvidence
@@ -15,6 +17,16 @@ from runner.evidence.wording import corrupt_text, evidence_text
 
 # An exact test holds a table of both arms' sessions in memory: 10 million cells take seconds.
 MOST_CELLS = 10_000_000
+
+_FAILED, _NO_CHANGE = "The prediction failed: ", "No change shown: "
+_NOT_COMPARED = "Not compared: "
+_ANSWERED = 4
+"""Lines of a verdict that a comparison says in its own words: the headline and three answers."""
+_DIRECTION_WORDS = {
+    Direction.LOWER: "LESS CORRUPTION",
+    Direction.HIGHER: "MORE CORRUPTION",
+    Direction.UNCLEAR: "NO DIFFERENCE SHOWN",
+}
 
 
 def judge_counts(question: Question) -> CampaignVerdict:
@@ -30,12 +42,23 @@ def judge_counts(question: Question) -> CampaignVerdict:
 
 def say_counted_verdict(question: Question, verdict: CampaignVerdict) -> None:
     """Both arms with their denominators, what independent sessions would give, the verdict."""
-    for arm in (question.arm, question.versus):
-        say(f"{arm.name}: {_arm_text(arm)}")
-    independent = _independent_line(verdict)
-    if independent:
-        say(independent)
-    for line in verdict_lines(verdict):
+    for line in (*_arm_lines(question, verdict), *verdict_lines(verdict)):
+        say(line)
+
+
+def say_comparison(
+    question: Question, verdict: CampaignVerdict, *, roles: Sequence[str] = ()
+) -> None:
+    """For arms of which nobody predicted anything: what came of comparing them stands first, and
+    the prediction that a verdict needs is no headline. `roles` says what the arms are.
+    """
+    for line in (
+        _comparison_line(verdict),
+        *roles,
+        *_arm_lines(question, verdict),
+        *_answer_lines(question, verdict),
+        *verdict_lines(verdict)[_ANSWERED:],
+    ):
         say(line)
 
 
@@ -70,6 +93,35 @@ def cost_json(cost: Cost) -> dict[str, Any]:
         "wall_s": None if cost.wall_s is None else round(cost.wall_s, 1),
         "gpu_minutes": None if cost.gpu_minutes is None else round(cost.gpu_minutes, 1),
     }
+
+
+def _comparison_line(verdict: CampaignVerdict) -> str:
+    answers = verdict.answers
+    if verdict.comparison is None:
+        return f"NOT COMPARED: {answers.direction.removeprefix(_NOT_COMPARED)}"
+    said = answers.direction.removeprefix(_NO_CHANGE)
+    line = f"{_DIRECTION_WORDS[verdict.direction]}: {said}"
+    return f"{line} {answers.availability}" if _is_less_available(verdict) else line
+
+
+def _answer_lines(question: Question, verdict: CampaignVerdict) -> Iterator[str]:
+    """What the first line does not say."""
+    if verdict.comparison is None:
+        return
+    gone = verdict.answers.elimination.replace(_FAILED, "No: ", 1)
+    yield f"Is {question.arm.name} free of corruption? {gone}"
+    if not _is_less_available(verdict):
+        yield f"More silence than there? {verdict.answers.availability}"
+
+
+def _is_less_available(verdict: CampaignVerdict) -> bool:
+    return verdict.availability is Availability.WORSE
+
+
+def _arm_lines(question: Question, verdict: CampaignVerdict) -> list[str]:
+    lines = [f"{arm.name}: {_arm_text(arm)}" for arm in (question.arm, question.versus)]
+    independent = _independent_line(verdict)
+    return [*lines, independent] if independent else lines
 
 
 def _arm_text(arm: ArmEvidence) -> str:

@@ -80,14 +80,40 @@ def test_the_calculator_gives_the_numbers_of_the_recorded_table() -> None:
         assert computed == pytest.approx(values[name]["value"], abs=1e-5), name
 
 
-def test_the_calculator_says_both_arms_what_independence_would_give_and_the_verdict() -> None:
+def test_the_calculator_says_first_what_came_of_the_comparison() -> None:
     said = decisive("compare", "5/80", "12/80").stdout
 
-    assert said.startswith("after: 5/80  6.3")
-    assert "before: 12/80  15.0" in said
-    assert "Boschloo p = 0.0483 for fewer" in said
-    assert "REFUTED. " in said
-    assert "tipping ICC 0.00026" in said
+    first, after, before, independent, gone, *_ = said.splitlines()
+    assert first.startswith("NO DIFFERENCE SHOWN: 5 of 80 v 12 of 80 corrupt")
+    assert "tipping ICC 0.00026" in first
+    assert after.startswith("after: 5/80  6.3")
+    assert before.startswith("before: 12/80  15.0")
+    assert "Boschloo p = 0.0483 for fewer" in independent
+    assert gone == "Is after free of corruption? No: 5 corrupt sessions were seen."
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "first"),
+    [
+        ("0/80+0/80", "40/80+35/80", "LESS CORRUPTION: Corruption was lower"),
+        ("40/80+35/80", "0/80+0/80", "MORE CORRUPTION: Corruption was higher"),
+        ("0/80", "0/80", "NO DIFFERENCE SHOWN: The arm compared with did not fail either"),
+    ],
+)
+def test_nobody_is_told_of_a_prediction_that_nobody_made(
+    after: str, before: str, first: str
+) -> None:
+    said = decisive("compare", after, before).stdout
+
+    assert said.startswith(first)
+    assert "REFUTED" not in said and "corrupt == 0" not in said
+
+
+def test_a_worse_availability_is_said_with_the_comparison_and_once() -> None:
+    said = decisive("compare", "5/80", "12/80", "--silent", "75,0").stdout
+
+    assert "Availability is worse: 75 of 80 silent" in said.splitlines()[0]
+    assert said.count("Availability is worse") == 1
 
 
 def test_no_difference_of_rates_is_said_where_sessions_were_silent() -> None:
@@ -157,6 +183,8 @@ def test_a_run_that_does_not_count_is_named_and_nothing_is_compared(store_url: s
     assert said["runs"]["after"]["reason"] == "not in this arm"
     assert said["numbers"] is None
     assert said["headline"] == "inconclusive"
+    first, *_ = decisive("compare", "r-3", "r-1", "--store", store_url).stdout.splitlines()
+    assert first.startswith("NOT COMPARED: 1 of 1 runs of r-3 missing")
 
 
 def test_runs_without_a_dialogue_in_common_say_so(store_url: str) -> None:
