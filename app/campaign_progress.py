@@ -50,9 +50,15 @@ class Progress:
 
 
 def progress_of(
-    runs: Sequence[RunCounts], *, is_asked_for: bool = False, now_us: int | None = None
+    runs: Sequence[RunCounts],
+    *,
+    is_asked_for: bool = False,
+    goes_on: bool = False,
+    now_us: int | None = None,
 ) -> Progress:
-    """`is_asked_for`: a request for this campaign is open. `now_us` tells a pause from an end."""
+    """`is_asked_for`: a request for this campaign is open; `goes_on`: it may add further blocks.
+    `now_us` tells a pause from an end.
+    """
     done = {run.run_key: run for run in runs if run.run_state is RunState.DONE}
     planned = {run.run_key: run.sessions_planned for run in runs}
     active = [run for run in runs if run.run_state.is_active]
@@ -64,6 +70,7 @@ def progress_of(
             done_keys=len(done),
             all_keys=len(planned),
             is_asked_for=is_asked_for,
+            goes_on=goes_on,
             now_us=now_us,
         ),
         runs_done=len(done),
@@ -89,11 +96,12 @@ def _state(
     done_keys: int,
     all_keys: int,
     is_asked_for: bool,
+    goes_on: bool,
     now_us: int | None,
 ) -> CampaignState:
     if any(run.run_state.is_active for run in runs):
         return CampaignState.RUNNING
-    if all_keys and done_keys == all_keys:
+    if all_keys and done_keys == all_keys and not goes_on:
         return CampaignState.DONE
     ended = [run for run in runs if run.run_state.is_terminal]
     if not ended:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from app.wording import counted_noun
 from db.identifiers import IdKind, format_id
+from db.reads.campaigns import VerdictFacts
 from db.reads.runs import RunCounts
-from db.vocabulary import RunState
+from db.vocabulary import Headline, RunState
 from runner.campaign.plan import Plan
 
 
@@ -24,6 +25,10 @@ class PlanStanding:
     @property
     def runs_nothing(self) -> bool:
         return self.runs_missing == 0
+
+    @property
+    def share_missing(self) -> float:
+        return self.runs_missing / self.runs if self.runs else 0.0
 
     @property
     def sentence(self) -> str:
@@ -58,3 +63,15 @@ def standing_of(plan: Plan, campaign_id: int | None, stored: Sequence[RunCounts]
         blocks_before=max((run.block for run in stored), default=None),
         failed=sum(run.run_key in tried for run in missing),
     )
+
+
+def why_nothing_is_open(verdicts: Sequence[VerdictFacts]) -> str | None:
+    """Why further runs have nothing to decide; None where a hypothesis is open, or none stored."""
+    if not verdicts:
+        return None
+    registered = [each for each in verdicts if each.is_registered]
+    if not registered:
+        return "No hypothesis was registered before the first run, so that none can be decided"
+    if any(each.headline in (None, Headline.INCONCLUSIVE) for each in registered):
+        return None
+    return "Every registered hypothesis is decided"

@@ -20,6 +20,7 @@ from runner.evidence.counts import SessionCounts
 from runner.evidence.wording import (
     NO_KNOWN_TIME,
     corrupt_text,
+    count_text,
     duration_text,
     moment_of,
     moment_text,
@@ -96,6 +97,17 @@ def levels_text(levels: Mapping[str, object], *, without: Iterable[str] = ()) ->
     return " · ".join(
         f"{factor} {level}" for factor, level in levels.items() if factor not in left_out
     )
+
+
+def until_decided_words(most_blocks: int) -> str:
+    return f"until decided, at most {counted_noun(most_blocks, 'block')}"
+
+
+def span_text(numbers: Iterable[int]) -> str:
+    """`20`, or `10 to 80`. Raises ValueError for none."""
+    known = sorted(numbers)
+    first, last = count_text(known[0]), count_text(known[-1])
+    return first if first == last else f"{first} to {last}"
 
 
 class CorruptWords(NamedTuple):

@@ -31,17 +31,20 @@ def enqueue(
     levels: Mapping[str, Any] | None = None,
     order_seed: int | None = None,
     blocks: int | None = None,
+    most_blocks: int | None = None,
     requested_by: str | None = None,
 ) -> LaunchRequestRow:
     """Ask for a campaign. Who asks has checked that file and levels are allowed.
 
-    `blocks`: how many in all, where that is another number than the file's.
+    `blocks`: how many in all, where that is another number than the file's. `most_blocks`: more are
+    added until it is decided, so many in all at most.
     """
     request = LaunchRequestRow(
         campaign_file=campaign_file,
         levels=dict(levels or {}),
         order_seed=order_seed,
         blocks=blocks,
+        most_blocks=most_blocks,
         requested_by=requested_by,
         requested_at_us=store.clock.utc_us(),
     )

@@ -25,7 +25,7 @@ from db.store_url import StoreUrl
 if TYPE_CHECKING:
     from alembic.config import Config
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """The version that this program reads and writes: the last file in `db/migrations/versions`."""
 
 APPLICATION_ID = 0x44435356

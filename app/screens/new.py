@@ -19,6 +19,7 @@ from app.widgets.new_parts import (
     show_plan,
     show_standing,
 )
+from app.widgets.until_decided import choose_most_blocks, show_most
 from runner.campaign.definition import definition_key
 
 place = read_place(NewPlace, st.query_params.to_dict()).place
@@ -30,7 +31,8 @@ names = file_names(folder)
 if place.file is not None and place.file not in names:
     st.caption(f"Ignored in the address: file={plain(place.file)}")
 left, right = st.columns([1, 2], gap="small")
-with left, st.container(border=True, gap="small"):
+desk = left.container(border=True, gap="small")
+with desk:
     offered = read_file(folder, choose_file(names, place.file))
     if offered.campaign is None:
         st.error(plain(offered.problem, limit=2000), title="This file cannot be run")
@@ -48,9 +50,30 @@ with right:
     key = definition_key(plan.campaign, offered.known_stack)
     stored = reads_cache.campaign_by_definition(key)
     runs = reads_cache.board(stored).runs if stored is not None else []
+    board = reads_cache.board(stored) if stored is not None else None
+    runs = board.runs if board else []
     standing = standing_of(plan, stored, runs)
-    show_standing(standing, blocks=plan.campaign.schedule.blocks)
-    queue_button(offered.name, levels=levels, order_seed=seed, blocks=blocks, standing=standing)
+with desk:
+    most_blocks = choose_most_blocks(
+        plan.campaign,
+        blocks=max(plan.campaign.schedule.blocks, standing.blocks_before or 0),
+        verdicts=board.verdicts if board else (),
+    )
+with right:
+    show_standing(standing, blocks=plan.campaign.schedule.blocks, most_blocks=most_blocks)
+    longest = plan
+    if most_blocks is not None:
+        longest = plan_of(offered, levels, order_seed=seed, blocks=most_blocks, earlier=earlier)
+        most = standing_of(longest, stored, runs)
+        show_most(plan.campaign, most, longest.seconds * most.share_missing)
+    queue_button(
+        offered.name,
+        levels=levels,
+        order_seed=seed,
+        blocks=blocks,
+        most_blocks=most_blocks,
+        standing=standing,
+    )
     show_plan(plan)
-    show_answers(*reads_cache.plan_answers(offered, plan))
+    show_answers(*reads_cache.plan_answers(offered, longest))
 st.caption(plain(f"Files: {folder.path.resolve() / 'campaigns'}. Only files that lie there run."))

@@ -14,7 +14,9 @@ from app.markdown_text import plain
 from app.plan_standing import PlanStanding, standing_of
 from app.records import Board
 from app.widgets.launch_desk import queue_campaign, request_of_campaign, stop_button
+from app.widgets.until_decided import choose_most_blocks, show_most
 from app.wording import counted_noun
+from runner.campaign.campaign import Campaign
 from runner.campaign.definition import definition_key
 from runner.campaign.file_shape import LevelValue
 from runner.evidence.wording import duration_text
@@ -30,6 +32,8 @@ class Again:
     levels: Mapping[str, Sequence[LevelValue]]
     order_seed: int
     blocks: int
+    campaign: Campaign
+    most_blocks: int | None
 
 
 def show_actions(board: Board, progress: Progress) -> None:
@@ -64,6 +68,8 @@ def show_next_runs(board: Board, progress: Progress) -> None:
             return
         try:
             again = find_again(board)
+            if _show_until_decided(board, again):
+                return
             blocks = again.blocks + (progress.state is CampaignState.DONE)
             standing, seconds = _standing(board, again, blocks)
         except NoConfigsError as error:
@@ -86,14 +92,17 @@ def find_again(board: Board) -> Again:
     request = reads_cache.last_request_of(board.campaign.id)
     name = request.campaign_file if request else PurePath(board.campaign.source_path).stem
     offered = read_file(config_folder(), name)
+    levels = request.levels if request else {}
+    seed = board.campaign.order_seed
     again = Again(
         offered=offered,
-        levels=request.levels if request else {},
-        order_seed=board.campaign.order_seed,
+        levels=levels,
+        order_seed=seed,
         blocks=max((run.block for run in board.runs), default=1),
+        campaign=plan_of(offered, levels, order_seed=seed).campaign,
+        most_blocks=request.most_blocks if request else None,
     )
-    plan = plan_of(offered, again.levels, order_seed=again.order_seed)
-    key = definition_key(plan.campaign, offered.known_stack)
+    key = definition_key(again.campaign, offered.known_stack)
     if key != reads_cache.campaign_definition_key(board.campaign.id):
         raise NoConfigsError(
             f"The file {name} has changed since, in what it measures: run now, it would be another "
@@ -109,13 +118,30 @@ def _label(progress: Progress) -> str:
 
 
 def _show_missing(board: Board, again: Again) -> None:
+    if _show_until_decided(board, again):
+        return
     standing, seconds = _standing(board, again, again.blocks)
     st.markdown(plain(standing.sentence))
     st.caption(f"About {duration_text(seconds)}. Runs that are done stay as they are.")
     _queue(again, again.blocks, standing)
 
 
+def _show_until_decided(board: Board, again: Again) -> bool:
+    """Whether it is chosen to go on until it is decided; then it can be queued so."""
+    most = choose_most_blocks(
+        again.campaign, blocks=again.blocks, verdicts=board.verdicts, last=again.most_blocks
+    )
+    if most is None:
+        return False
+    standing, seconds = _standing(board, again, most)
+    show_most(again.campaign, standing, seconds)
+    _queue(again, again.blocks, standing, most_blocks=most)
+    return True
+
+
 def _show_extension(board: Board, again: Again) -> None:
+    if _show_until_decided(board, again):
+        return
     more = st.number_input("More blocks", min_value=1, max_value=_MOST_MORE, value=1, step=1)
     blocks = again.blocks + int(more)
     try:
@@ -141,12 +167,15 @@ def _standing(board: Board, again: Again, blocks: int) -> tuple[PlanStanding, fl
         earlier=reads_cache.earlier_runs(board.campaign.name, stack=board.campaign.stack),
     )
     standing = standing_of(plan, board.campaign.id, board.runs)
-    share = standing.runs_missing / standing.runs if standing.runs else 0.0
-    return standing, plan.seconds * share
+    return standing, plan.seconds * standing.share_missing
 
 
-def _queue(again: Again, blocks: int, standing: PlanStanding) -> None:
+def _queue(
+    again: Again, blocks: int, standing: PlanStanding, *, most_blocks: int | None = None
+) -> None:
     label = f"Queue {counted_noun(standing.runs_missing, 'run')}"
+    if most_blocks is not None:
+        label = "Queue until decided"
     is_nothing = standing.runs_nothing
     if not st.button(label, type="primary", icon=":material/play_arrow:", disabled=is_nothing):
         return
@@ -157,6 +186,7 @@ def _queue(again: Again, blocks: int, standing: PlanStanding) -> None:
             levels=again.levels,
             order_seed=_unless(again.order_seed, campaign.schedule.order_seed),
             blocks=_unless(blocks, campaign.schedule.blocks),
+            most_blocks=most_blocks,
         )
     except UnreadableStoreError as error:
         st.error(plain(str(error)), title="It could not be queued")

@@ -34,9 +34,11 @@ def campaign_badge(progress: Progress) -> str:
 def progress_now(campaign_id: int, runs: Sequence[RunCounts]) -> Progress:
     """How far it is at this moment; the queue says whether somebody still means to go on."""
     requests = reads_cache.work_now().open_requests
+    own = [request for request in requests if request.campaign_id == campaign_id]
     return progress_of(
         runs,
-        is_asked_for=any(request.campaign_id == campaign_id for request in requests),
+        is_asked_for=bool(own),
+        goes_on=any(request.most_blocks is not None for request in own),
         now_us=reads_cache.now_us(),
     )
 

@@ -13,7 +13,7 @@ from app.errors import UnreadableStoreError
 from app.kept_answers import forget_answers
 from app.markdown_text import plain
 from app.settings import read_settings
-from app.wording import ago_text
+from app.wording import ago_text, until_decided_words
 from db.campaigns import add_note
 from db.errors import StoreError
 from db.launch_queue import enqueue, request_stop
@@ -28,6 +28,7 @@ def queue_campaign(
     levels: Mapping[str, Sequence[object]],
     order_seed: int | None,
     blocks: int | None = None,
+    most_blocks: int | None = None,
 ) -> int:
     """The id of the new request. Raises UnreadableStoreError where it cannot be written."""
     try:
@@ -38,6 +39,7 @@ def queue_campaign(
                 levels={factor: list(chosen) for factor, chosen in levels.items()},
                 order_seed=order_seed,
                 blocks=blocks,
+                most_blocks=most_blocks,
                 requested_by="dashboard",
             )
     except StoreError as error:
@@ -119,6 +121,7 @@ def _request_words(request: LaunchRequestFacts, now_us: int) -> str:
     state = "running" if request.state == LaunchRequestState.CLAIMED else "queued"
     by = f" on {request.worker}" if request.worker else ""
     asked = ago_text(request.requested_at_us, now_us=now_us)
-    words = plain(f"{request.campaign_file} {state}{by}, asked for {asked}")
+    most = f" {until_decided_words(request.most_blocks)}" if request.most_blocks else ""
+    words = plain(f"{request.campaign_file} {state}{by}{most}, asked for {asked}")
     waits = f": {plain(request.message)}" if request.message and not request.worker else ""
     return f"q-{request.id} {words}{waits}"

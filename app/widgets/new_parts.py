@@ -86,10 +86,13 @@ def show_answers(lines: Sequence[str], sentence: str) -> None:
         st.code("\n".join(lines), language=None, wrap_lines=True)
 
 
-def show_standing(standing: PlanStanding, *, blocks: int) -> None:
+def show_standing(standing: PlanStanding, *, blocks: int, most_blocks: int | None) -> None:
     """Whether it is new, goes on with what is stored, or would do nothing."""
     said = plain(standing.sentence)
-    if standing.runs_nothing:
+    if standing.runs_nothing and most_blocks is not None:
+        done = counted_noun(standing.runs, "run")
+        st.markdown(f":gray[:material/info:] Its {done} are done; further blocks are added.")
+    elif standing.runs_nothing:
         st.warning(said, title="Nothing is missing", icon=":material/done_all:")
     else:
         st.markdown(f":gray[:material/info:] {said}")
@@ -131,14 +134,23 @@ def queue_button(
     levels: Mapping[str, Sequence[LevelValue]],
     order_seed: int | None,
     blocks: int | None,
+    most_blocks: int | None,
     standing: PlanStanding,
 ) -> None:
     label = f"Queue {counted_noun(standing.sessions_missing, 'session')}"
-    is_nothing = standing.runs_nothing
+    if most_blocks is not None:
+        label = "Queue until decided"
+    is_nothing = standing.runs_nothing and most_blocks is None
     if not st.button(label, type="primary", icon=":material/play_arrow:", disabled=is_nothing):
         return
     try:
-        queue_campaign(file_name, levels=levels, order_seed=order_seed, blocks=blocks)
+        queue_campaign(
+            file_name,
+            levels=levels,
+            order_seed=order_seed,
+            blocks=blocks,
+            most_blocks=most_blocks,
+        )
     except UnreadableStoreError as error:
         st.error(plain(str(error)), title="It could not be queued")
         return

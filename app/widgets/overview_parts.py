@@ -16,9 +16,9 @@ from app.markdown_text import badge, plain
 from app.next_looks import NextLook
 from app.palette import HEADLINE_HUES, HEADLINE_ICONS, palette_for
 from app.records import Board
-from app.widgets.launch_desk import write_note
+from app.widgets.launch_desk import request_of_campaign, write_note
 from app.widgets.navigation import go_to, link_to
-from app.wording import counted_noun, headline_words
+from app.wording import counted_noun, headline_words, until_decided_words
 from db.vocabulary import Headline, RunState
 from runner.evidence.wording import duration_text, moment_text
 
@@ -51,6 +51,10 @@ def status_chips(board: Board, progress: Progress) -> str:
     chips.append(
         badge(counted_noun(harness, "harness error"), colour="gray", icon=":material/build:")
     )
+    request = request_of_campaign(board.campaign.id)
+    if request is not None and request.most_blocks is not None:
+        words = until_decided_words(request.most_blocks)
+        chips.append(badge(words, colour="gray", icon=":material/all_inclusive:"))
     if progress.remaining_s and progress.active is not None:
         words = f"about {duration_text(progress.remaining_s)} left"
         chips.append(badge(words, colour="gray", icon=":material/schedule:"))

@@ -36,6 +36,7 @@ class LaunchRequestFacts:
     levels: Json
     order_seed: int | None
     blocks: int | None
+    most_blocks: int | None
     requested_by: str | None
     requested_at_us: int
     state: str

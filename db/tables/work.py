@@ -9,7 +9,11 @@ from db.vocabulary import LaunchRequestState
 
 
 class LaunchRequestRow(SQLModel, table=True):
-    """The queue between the dashboard and the workers."""
+    """The queue between the dashboard and the workers.
+
+    `blocks`: how many in all, where that is another number than the file's. With `most_blocks`
+    there are added to these, one by one until the campaign is decided, so many in all at most.
+    """
 
     __tablename__ = "launch_request"
     __table_args__ = (
@@ -32,6 +36,7 @@ class LaunchRequestRow(SQLModel, table=True):
     campaign_id: int | None = Field(default=None, foreign_key=id_of(CampaignRow))
     message: str | None = None
     ended_at_us: int | None = Field(default=None, sa_type=BigInteger)
+    most_blocks: int | None = None
 
 
 class WorkerRow(SQLModel, table=True):

@@ -15,6 +15,7 @@ from db.reads.campaigns import CampaignFacts, campaign
 from db.store import Store, open_store
 from db.store_url import DEFAULT_STORE_URL
 from runner.campaign.plan import make_plan
+from runner.campaign.until_decided import MOST_BLOCKS, until_decided, with_blocks
 from runner.cli.campaign_summary import (
     arms_table,
     campaign_json,
@@ -42,18 +43,12 @@ from runner.cli.options import (
     SeedOption,
     StoreOption,
 )
-from runner.cli.until_decided import (
-    MOST_BLOCKS,
-    undecided,
-    until_decided,
-    with_another_block,
-    with_blocks,
-)
 from runner.errors import RunnerError, StackError, UsageError
 from runner.evidence.assessment_words import unanswerable_line
 from runner.evidence.plan_assessment import unanswerable_hypotheses
 from runner.execute.attended_run import AttendedEnd, run_attended
 from runner.execute.campaign_loop import CampaignEnd
+from runner.execute.further_blocks import further_blocks
 from runner.execute.progress import ProgressListener
 from runner.execute.rehearsal import rehearse
 from runner.execute.verdicts import reach_verdicts
@@ -203,17 +198,13 @@ def _longer(
 ) -> OpenedCampaign | None:
     """With a block more; None where the campaign ended early, is decided, or may have no more."""
     end = attended.end
-    if end is None or end.was_stopped or end.gave_up or end.ended_at_wedge:
+    if end is None:
         return None
-    slugs = undecided(reach_verdicts(store, end.campaign_id))
-    if not slugs:
-        return None
-    campaign = with_another_block(opened.campaign, most=most_blocks)
-    if campaign is None:
-        tell(f"not decided after {opened.campaign.schedule.blocks} blocks: {', '.join(slugs)}")
-        return None
-    tell(f"not decided yet: {', '.join(slugs)}; block {campaign.schedule.blocks} is added")
-    return opened._replace(campaign=campaign)
+    judged = reach_verdicts(store, end.campaign_id)
+    further = further_blocks(opened.campaign, end, judged, most=most_blocks)
+    if further.said is not None:
+        tell(further.said)
+    return None if further.campaign is None else opened._replace(campaign=further.campaign)
 
 
 def _pass(

@@ -13,14 +13,17 @@ from db.store import Store
 from db.tables.runs import RunRow
 from db.tables.work import LaunchRequestRow
 from db.vocabulary import LaunchRequestState, RunState
+from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import load_campaign
 from runner.campaign.config_folder import ConfigFolder
 from runner.campaign.narrowing import narrow_campaign
-from runner.campaign.stack_file import load_stack
+from runner.campaign.stack_file import Stack, load_stack
 from runner.campaign.stack_fit import campaign_on_stack, check_campaign_on_stack
-from runner.errors import RunnerError
+from runner.campaign.until_decided import why_not_until_decided
+from runner.errors import RunnerError, UsageError
 from runner.evidence.verdict_text import headline_line
 from runner.execute.campaign_loop import CampaignEnd, run_campaign
+from runner.execute.further_blocks import further_blocks
 from runner.execute.heartbeat import heartbeat
 from runner.execute.held import held_by
 from runner.execute.off_loop import off_loop
@@ -143,6 +146,8 @@ class Worker:
         campaign = narrow_campaign(
             campaign, request.levels, order_seed=request.order_seed, blocks=request.blocks
         )
+        if request.most_blocks is not None and (why_not := why_not_until_decided(campaign)):
+            raise UsageError(why_not)
         progress = _HeardProgress(self.progress, self)
 
         def renew() -> LaunchRequestRow:
@@ -157,17 +162,40 @@ class Worker:
                     stop.ask()
 
             async with held_by(renew, every_s=POLL_S, heard=heard):
-                end = await run_campaign(
-                    campaign,
-                    stack,
-                    store=self.store,
-                    worker=self.holder,
-                    stop=stop,
-                    progress=progress,
-                )
+                end, said = await self._passes(campaign, stack, request.most_blocks, stop, progress)
         await off_loop(self._name, request_id, progress)
         await self._say_verdicts(end, progress)
-        return _request_end(end, progress.missing)
+        return _request_end(end, progress, said)
+
+    async def _passes(
+        self,
+        campaign: Campaign,
+        stack: Stack,
+        most_blocks: int | None,
+        stop: StopRequest,
+        progress: "_HeardProgress",
+    ) -> tuple[CampaignEnd, str | None]:
+        """One pass over the campaign, and with `most_blocks` further ones while they may decide.
+
+        The second answer says what came of that.
+        """
+        while True:
+            end = await run_campaign(
+                campaign,
+                stack,
+                store=self.store,
+                worker=self.holder,
+                stop=stop,
+                progress=progress,
+            )
+            if most_blocks is None:
+                return end, None
+            judged = await asyncio.to_thread(reach_verdicts, self.store, end.campaign_id)
+            further = further_blocks(campaign, end, judged, most=most_blocks)
+            if further.campaign is None:
+                return end, further.said
+            progress.note(further.said or "")
+            campaign = further.campaign
 
     def _name(self, request_id: int, progress: "_HeardProgress") -> None:
         """Writes into the request, once, which campaign it became."""
@@ -200,6 +228,7 @@ class _HeardProgress:
     total: int = 0
     done: int = 0
     is_named: bool = False
+    has_run: bool = False
 
     def campaign_started(self, name: str, campaign_id: int, *, missing: int, total: int) -> None:
         self.campaign_id, self.missing = campaign_id, missing
@@ -207,6 +236,7 @@ class _HeardProgress:
         self.listener.campaign_started(name, campaign_id, missing=missing, total=total)
 
     def run_state(self, run: RunOfCampaign, state: RunState) -> None:
+        self.has_run = True
         self.worker.doing = f"r-{run.run_id}: {run.arm.name}, {state}"
         self.listener.run_state(run, state)
 
@@ -233,7 +263,9 @@ def _how_it_ended(end: CampaignEnd, progress: _HeardProgress) -> str:
     return "has ended; its pages stay open"
 
 
-def _request_end(end: CampaignEnd, missing: int | None) -> tuple[LaunchRequestState, str | None]:
+def _request_end(
+    end: CampaignEnd, progress: _HeardProgress, said: str | None
+) -> tuple[LaunchRequestState, str | None]:
     if end.was_stopped:
         return (
             LaunchRequestState.STOPPED,
@@ -241,10 +273,17 @@ def _request_end(end: CampaignEnd, missing: int | None) -> tuple[LaunchRequestSt
         )
     if end.gave_up is not None:
         return LaunchRequestState.FAILED, end.gave_up
-    if missing == 0:
+    if said is not None:
+        return LaunchRequestState.DONE, said
+    if progress.missing == 0:
         return (
             LaunchRequestState.DONE,
             "nothing was missing: all its runs had been done before. For another order of runs, "
             "launch it with another order seed",
+        )
+    if not progress.has_run:
+        return (
+            LaunchRequestState.DONE,
+            "nothing was run: its stop rule spares what is missing, for those arms are settled",
         )
     return LaunchRequestState.DONE, None

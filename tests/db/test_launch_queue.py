@@ -40,7 +40,13 @@ def claimed(store: Store, worker: str) -> int | None:
 
 def test_a_request_keeps_what_was_asked(store: Store) -> None:
     request = enqueue(
-        store, "smoke.yaml", levels={"hicache": "on"}, order_seed=9, requested_by="ada"
+        store,
+        "smoke.yaml",
+        levels={"hicache": "on"},
+        order_seed=9,
+        blocks=2,
+        most_blocks=6,
+        requested_by="ada",
     )
 
     kept = stored(store, stored_id(request))
@@ -49,6 +55,7 @@ def test_a_request_keeps_what_was_asked(store: Store) -> None:
         {"hicache": "on"},
         9,
     )
+    assert (kept.blocks, kept.most_blocks) == (2, 6)
     assert (kept.requested_by, kept.requested_at_us, kept.state) == ("ada", START_US, "queued")
 
 

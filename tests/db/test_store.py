@@ -20,6 +20,7 @@ from db.errors import (
     StoreReadOnlyError,
     StoreUnreadableError,
 )
+from db.schema_version import SCHEMA_VERSION
 from db.store import Store, open_store, open_store_read_only
 from db.tables.campaigns import CampaignRow, NoteRow
 from tests.db.factories import stored_campaign, stored_id
@@ -36,7 +37,7 @@ def test_opening_creates_the_file_and_the_schema(tmp_path: Path) -> None:
     with open_store(url_in(tmp_path)) as store:
         assert store.path == tmp_path / "decisive.db"
         assert store.url == url_in(tmp_path)
-        assert store.schema_version() == 1
+        assert store.schema_version() == SCHEMA_VERSION
         assert not store.is_read_only
 
 
@@ -205,14 +206,14 @@ def test_opening_waits_for_a_process_that_is_creating_the_store(tmp_path: Path) 
     opening.join(ENOUGH_S)
 
     assert waits
-    assert versions == [1]
+    assert versions == [SCHEMA_VERSION]
 
 
 def test_a_writer_fills_an_empty_file(tmp_path: Path) -> None:
     (tmp_path / "decisive.db").touch()
 
     with open_store(url_in(tmp_path)) as store:
-        assert store.schema_version() == 1
+        assert store.schema_version() == SCHEMA_VERSION
 
 
 @pytest.mark.parametrize("open_it", [open_store, open_store_read_only])

@@ -57,7 +57,7 @@ on_wedge: {on_wedge}
 HYPOTHESIS = """
 hypotheses:
   - {{id: first-is-clean, claim: it is clean, arm: {{index_keys: {first}, concurrency: 4}},
-     versus: {{index_keys: {last}, concurrency: 4}}, predict: corrupt == 0, tolerate: 0.05}}
+     versus: {{index_keys: {last}, concurrency: 4}}, predict: corrupt == 0, tolerate: {tolerate}}}
 """
 
 
@@ -73,6 +73,7 @@ def write_oracle_configs(
     on_wedge: str = "record",
     deadlines: str = "{first_token_s: 60}",
     notify: Sequence[str] = (),
+    tolerate: float = 0.05,
     port: int | str = "free",
 ) -> Path:
     """The folder, with the stack `oracle` and the campaign `oracle-test`.
@@ -99,6 +100,6 @@ def write_oracle_configs(
     if notify:
         campaign += f"notify: {json.dumps(list(notify))}\n"
     if len(levels) > 1:
-        campaign += HYPOTHESIS.format(first=levels[0], last=levels[-1])
+        campaign += HYPOTHESIS.format(first=levels[0], last=levels[-1], tolerate=tolerate)
     (folder / "campaigns" / "oracle-test.yaml").write_text(campaign, "utf-8")
     return folder

@@ -27,10 +27,10 @@ def smoke_plan(configs: Path = CONFIGS) -> Plan:
     return make_plan(load_campaign(configs / "campaigns" / "smoke.yaml"), stack)
 
 
-def stored_smoke(store: Store, *states: RunState) -> list[RunRow]:
+def stored_smoke(store: Store, *states: RunState, configs: Path = CONFIGS) -> list[RunRow]:
     """The smoke campaign as a worker leaves it, its runs in these states."""
-    plan = smoke_plan()
-    stack = load_stack(CONFIGS / "stacks" / "testbed.yaml")
+    plan = smoke_plan(configs)
+    stack = load_stack(configs / "stacks" / "testbed.yaml")
     arms = [ArmSpec(arm.name, dict(arm.levels), arm.concurrency, arm.sessions) for arm in plan.arms]
     key = definition_key(plan.campaign, stack)
     stored = stored_campaign(store, name="smoke", arms=arms, definition_key=key)

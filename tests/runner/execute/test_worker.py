@@ -5,11 +5,12 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from db.launch_queue import enqueue
+from db.launch_queue import enqueue, request_stop
 from db.stack_lease import Holder, acquire_stack, release_stack
 from db.store import Store, open_store
 from db.tables.runs import RunRow
@@ -198,3 +199,89 @@ def test_a_supervised_worker_leaves_it_to_its_supervisor_to_say_who_asked() -> N
 
     assert asyncio.run(two_signals()).was_asked
     assert said == ["stopping at once"]
+
+
+def _decided_configs(folder: Path, **more: Any) -> Path:
+    return write_oracle_configs(folder, levels=["fp8", "bf16"], stop="decided", **more)
+
+
+def test_blocks_are_added_until_it_is_decided(store: Store, configs: Path) -> None:
+    _decided_configs(configs, sessions=8, tolerate=0.4)
+    request_id = enqueue(store, "oracle-test", most_blocks=9).id
+    assert request_id is not None
+    listening = Listening()
+
+    asyncio.run(_worker(store, configs, listening).work(until_empty=True))
+
+    request = _request(store, request_id)
+    assert (request.state, request.message) == ("done", "decided: first-is-clean confirmed")
+    added = [note for note in listening.notes if "is added" in note]
+    assert added[0] == "not decided yet: first-is-clean; block 2 is added"
+    blocks = {run.block for run in stored_runs(configs)}
+    assert blocks == set(range(1, len(added) + 2))
+    assert max(blocks) < 9
+
+
+def test_it_ends_at_the_most_blocks_where_nothing_decides_it(store: Store, configs: Path) -> None:
+    _decided_configs(configs, sessions=4)
+    request_id = enqueue(store, "oracle-test", most_blocks=2).id
+    assert request_id is not None
+
+    asyncio.run(_worker(store, configs, Listening()).work(until_empty=True))
+
+    request = _request(store, request_id)
+    assert (request.state, request.message) == (
+        "done",
+        "not decided after 2 blocks: first-is-clean; no more were asked for",
+    )
+    assert {run.block for run in stored_runs(configs)} == {1, 2}
+
+
+def test_a_launch_of_which_the_stop_rule_spares_all_says_so(store: Store, configs: Path) -> None:
+    _decided_configs(configs, sessions=8, tolerate=0.4)
+    first = enqueue(store, "oracle-test", most_blocks=9).id
+    again = enqueue(store, "oracle-test", blocks=9).id
+    assert first is not None and again is not None
+
+    asyncio.run(_worker(store, configs, Listening()).work(until_empty=True))
+
+    assert _request(store, first).message == "decided: first-is-clean confirmed"
+    assert "its stop rule spares what is missing" in (_request(store, again).message or "")
+
+
+def test_a_stop_ends_the_adding_and_the_next_launch_goes_on_with_it(
+    store: Store, configs: Path
+) -> None:
+    _decided_configs(configs, sessions=4)
+    first = enqueue(store, "oracle-test", most_blocks=3).id
+    assert first is not None
+
+    def stop_at_the_second(text: str) -> None:
+        if text.endswith("block 2 is added"):
+            request_stop(store, first)
+            worker.stop.ask()
+
+    listening = Listening(on_note=stop_at_the_second)
+    worker = _worker(store, configs, listening)
+    asyncio.run(worker.work(until_empty=True))
+    assert _request(store, first).state == "stopped"
+    assert {run.block for run in stored_runs(configs) if run.state == "done"} == {1}
+
+    second = enqueue(store, "oracle-test", blocks=1, most_blocks=2).id
+    assert second is not None
+    asyncio.run(_worker(store, configs, Listening()).work(until_empty=True))
+
+    assert "not decided after 2 blocks" in (_request(store, second).message or "")
+    assert {run.block for run in stored_runs(configs) if run.state == "done"} == {1, 2}
+
+
+def test_a_campaign_with_another_rule_is_not_run_until_decided(store: Store, configs: Path) -> None:
+    write_oracle_configs(configs, levels=["fp8", "bf16"], sessions=4)
+    request_id = enqueue(store, "oracle-test", most_blocks=2).id
+    assert request_id is not None
+
+    asyncio.run(_worker(store, configs, Listening()).work(until_empty=True))
+
+    request = _request(store, request_id)
+    assert request.state == "failed"
+    assert "oracle-test has stop: fixed" in (request.message or "")

@@ -1,4 +1,4 @@
-"""Which campaigns may be run until they are decided, and when more blocks would help."""
+"""Which campaigns may be run until they are decided, and how far blocks are added."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,15 +7,14 @@ import pytest
 
 from runner.campaign.campaign import Campaign, StopRule
 from runner.campaign.campaign_file import load_campaign
-from runner.cli.until_decided import (
-    undecided,
+from runner.campaign.file_shape import MAX_BLOCKS
+from runner.campaign.until_decided import (
     until_decided,
+    why_not_until_decided,
     with_another_block,
     with_blocks,
 )
 from runner.errors import UsageError
-from runner.execute.verdicts import JudgedHypothesis
-from tests.runner.evidence.verdicts import Run, arm_of, verdict_of
 
 SHIPPED = Path(__file__).parents[3] / "configs" / "campaigns" / "decisive-test.yaml"
 
@@ -23,10 +22,6 @@ SHIPPED = Path(__file__).parents[3] / "configs" / "campaigns" / "decisive-test.y
 @pytest.fixture(scope="module")
 def campaign() -> Campaign:
     return load_campaign(SHIPPED)
-
-
-def _judged(after: list[Run], *, flags: tuple[str, ...] = ()) -> JudgedHypothesis:
-    return JudgedHypothesis(1, "pool", "claim", verdict_of(arm_of(after, flags=flags)))
 
 
 def test_it_is_judged_by_the_sequential_rule(campaign: Campaign) -> None:
@@ -44,6 +39,15 @@ def test_planned_looks_are_not_added_to(campaign: Campaign) -> None:
         until_decided(replace(campaign, stop=StopRule.TWO_LOOKS))
 
 
+def test_a_campaign_whose_rule_stays_is_told_why_it_cannot(campaign: Campaign) -> None:
+    decided = replace(campaign, stop=StopRule.DECIDED)
+
+    assert why_not_until_decided(decided) is None
+    assert "has stop: fixed" in (why_not_until_decided(campaign) or "")
+    nothing = why_not_until_decided(replace(decided, hypotheses=()))
+    assert nothing == "decisive-test has no hypothesis that could be decided"
+
+
 def test_blocks_are_added_one_by_one_up_to_the_most(campaign: Campaign) -> None:
     longer = with_another_block(campaign, most=4)
 
@@ -52,14 +56,12 @@ def test_blocks_are_added_one_by_one_up_to_the_most(campaign: Campaign) -> None:
     assert with_another_block(longer, most=4) is None
 
 
+def test_no_wish_goes_beyond_what_a_campaign_may_have(campaign: Campaign) -> None:
+    assert with_another_block(with_blocks(campaign, MAX_BLOCKS), most=2 * MAX_BLOCKS) is None
+
+
 def test_a_plan_of_all_the_blocks_that_there_may_be_is_the_campaign_with_so_many(
     campaign: Campaign,
 ) -> None:
     assert with_blocks(campaign, 24).schedule.blocks == 24
     assert with_blocks(campaign, 3) == campaign
-
-
-def test_only_what_more_runs_could_decide_is_undecided() -> None:
-    assert undecided([_judged([(20, 0, 0)])]) == ["pool"]
-    assert undecided([_judged([(60, 20, 0), (60, 20, 0)])]) == []
-    assert undecided([_judged([(20, 0, 0)], flags=("not_exercised",))]) == []

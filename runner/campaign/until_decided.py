@@ -1,16 +1,13 @@
-"""Adds block after block to a campaign until its hypotheses are answered: when, and for how long.
+"""Block after block until a campaign's hypotheses are answered: which campaign may, and how far.
 
 Only a campaign that is judged by its sequential rule may be looked at so often: `stop: decided`.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from db.vocabulary import Headline
 from runner.campaign.campaign import Campaign, StopRule
 from runner.campaign.file_shape import MAX_BLOCKS
 from runner.errors import UsageError
-from runner.execute.verdicts import JudgedHypothesis
 
 MOST_BLOCKS = 24
 """So many blocks at most, unless told otherwise: what is not decided then is a small difference."""
@@ -23,13 +20,25 @@ def until_decided(campaign: Campaign) -> Campaign:
     Raises UsageError where there is nothing to decide, or where looks were planned.
     """
     if not campaign.hypotheses:
-        raise UsageError(f"{campaign.name} has no hypothesis that could be decided")
+        raise UsageError(_nothing_to_decide(campaign))
     if campaign.stop is StopRule.TWO_LOOKS:
         raise UsageError(
             f"{campaign.name} is judged at looks that were planned for {campaign.schedule.blocks} "
             "blocks: blocks cannot be added until it is decided"
         )
     return replace(campaign, stop=StopRule.DECIDED)
+
+
+def why_not_until_decided(campaign: Campaign) -> str | None:
+    """Why blocks may not be added until it is decided, with its rule as it is; None: they may."""
+    if not campaign.hypotheses:
+        return _nothing_to_decide(campaign)
+    if campaign.stop is not StopRule.DECIDED:
+        return (
+            f"{campaign.name} has stop: {campaign.stop}, which further looks would mislead: only "
+            "a campaign with stop: decided is run until it is decided"
+        )
+    return None
 
 
 def with_another_block(campaign: Campaign, *, most: int = MOST_BLOCKS) -> Campaign | None:
@@ -44,15 +53,5 @@ def with_blocks(campaign: Campaign, blocks: int) -> Campaign:
     return replace(campaign, schedule=campaign.schedule.model_copy(update={"blocks": blocks}))
 
 
-def undecided(judged: Sequence[JudgedHypothesis]) -> list[str]:
-    """The registered hypotheses that further runs could decide.
-
-    One whose arms cannot be compared (not verified, not in use) needs something else than runs.
-    """
-    return [
-        each.slug
-        for each in judged
-        if not each.verdict.is_exploratory
-        and each.verdict.headline is Headline.INCONCLUSIVE
-        and each.verdict.comparison is not None
-    ]
+def _nothing_to_decide(campaign: Campaign) -> str:
+    return f"{campaign.name} has no hypothesis that could be decided"
