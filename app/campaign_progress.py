@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
 
+from db.reads.campaigns import VerdictFacts
 from db.reads.runs import RunCounts
-from db.vocabulary import RunState
+from db.vocabulary import Headline, RunState
 
 BETWEEN_RUNS_S = 60.0
 """For so long after a run has ended the next one may still be on its way."""
 
 _SECOND_US = 1_000_000
+_SPARING_RULES = ("decided", "two_looks")
 
 
 class CampaignState(StrEnum):
@@ -54,10 +56,11 @@ def progress_of(
     *,
     is_asked_for: bool = False,
     goes_on: bool = False,
+    is_settled: bool = False,
     now_us: int | None = None,
 ) -> Progress:
-    """`is_asked_for`: a request for this campaign is open; `goes_on`: it may add further blocks.
-    `now_us` tells a pause from an end.
+    """`is_asked_for`: a request for this campaign is open; `goes_on`: it may add further blocks;
+    `is_settled`: its stop rule spares what was not begun. `now_us` tells a pause from an end.
     """
     done = {run.run_key: run for run in runs if run.run_state is RunState.DONE}
     planned = {run.run_key: run.sessions_planned for run in runs}
@@ -71,6 +74,7 @@ def progress_of(
             all_keys=len(planned),
             is_asked_for=is_asked_for,
             goes_on=goes_on,
+            is_settled=is_settled,
             now_us=now_us,
         ),
         runs_done=len(done),
@@ -80,6 +84,16 @@ def progress_of(
         active=active[-1] if active else None,
         last_moved_at_us=max((run.last_moved_at_us for run in runs), default=None),
         remaining_s=_remaining_s(runs, done_keys=set(done), now_us=now_us),
+    )
+
+
+def is_settled(verdicts: Sequence[VerdictFacts]) -> bool:
+    """Whether the rule that looks between runs has answered every registered hypothesis."""
+    registered = [each for each in verdicts if each.is_registered]
+    return bool(registered) and all(
+        each.headline not in (None, Headline.INCONCLUSIVE)
+        and (each.rule or {}).get("ending") in _SPARING_RULES
+        for each in registered
     )
 
 
@@ -97,6 +111,7 @@ def _state(
     all_keys: int,
     is_asked_for: bool,
     goes_on: bool,
+    is_settled: bool,
     now_us: int | None,
 ) -> CampaignState:
     if any(run.run_state.is_active for run in runs):
@@ -109,7 +124,14 @@ def _state(
     last = max(ended, key=lambda run: run.last_moved_at_us)
     if is_asked_for or (last.run_state is RunState.DONE and _is_between_runs(last, now_us)):
         return CampaignState.RUNNING
+    if is_settled and _never_begun(runs):
+        return CampaignState.DONE
     return CampaignState.STOPPED if last.run_state is RunState.STOPPED else CampaignState.INCOMPLETE
+
+
+def _never_begun(runs: Sequence[RunCounts]) -> bool:
+    """Whether all that is not done was never attempted."""
+    return all(run.run_state in (RunState.DONE, RunState.PLANNED) for run in latest_attempts(runs))
 
 
 def _is_between_runs(last: RunCounts, now_us: int | None) -> bool:

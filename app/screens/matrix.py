@@ -41,7 +41,7 @@ from app.widgets.verdict_parts import show_verdict_list
 parsed, board = open_campaign(MatrixPlace)
 place = replace(parsed.place, campaign=board.campaign.id)
 complete_address(place)
-progress = progress_now(board.campaign.id, board.runs)
+progress = progress_now(board)
 chosen_axes = choose_axes(board.arms, rows=place.rows, columns=place.cols, facet=place.facet)
 readings = reads_cache.cells(board)
 

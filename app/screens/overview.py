@@ -38,7 +38,7 @@ from app.widgets.verdict_parts import show_verdict_list
 
 parsed, board = open_campaign(OverviewPlace)
 complete_address(replace(parsed.place, campaign=board.campaign.id))
-progress = progress_now(board.campaign.id, board.runs)
+progress = progress_now(board)
 cells = reads_cache.cells(board)
 
 crumbs = campaign_crumbs(board.campaign)
@@ -60,7 +60,7 @@ st.markdown(status_chips(board, progress))
 def show_moving() -> None:
     """Drawn again every two seconds while a run is in work."""
     now = reads_cache.board(board.campaign.id)
-    show_progress(now, progress_now(now.campaign.id, now.runs))
+    show_progress(now, progress_now(now))
 
 
 live(show_moving, every_s=BUSY_S if progress.active else None)

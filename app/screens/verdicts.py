@@ -53,7 +53,7 @@ if facts is None:
     show_verdict_list(board)
     show_suspects(board, cells)
     show_linkage(reads_cache.linkage(board))
-    show_next_runs(board, progress_now(board.campaign.id, board.runs))
+    show_next_runs(board, progress_now(board))
 else:
     every = VerdictsPlace(campaign=board.campaign.id)
     breadcrumb(*crumbs, Crumb("Verdicts", every), Crumb(hypothesis_name(facts)))
@@ -79,7 +79,7 @@ else:
         if verdict is not None:
             show_reasons(verdict)
         show_next_steps(verdict)
-        show_next_runs(board, progress_now(board.campaign.id, board.runs))
+        show_next_runs(board, progress_now(board))
     with right:
         show_runs_of(board, arm, versus)
     show_history(facts)

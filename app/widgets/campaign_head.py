@@ -1,11 +1,11 @@
 """What stands at the head and the foot of every page about one campaign."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
 import streamlit as st
 
 from app import reads_cache
-from app.campaign_progress import CampaignState, Progress, progress_of
+from app.campaign_progress import CampaignState, Progress, is_settled, progress_of
 from app.cell_reading import counts_of, left_out_words
 from app.links import RunPlace
 from app.markdown_text import badge, plain
@@ -14,7 +14,6 @@ from app.widgets.navigation import link_to
 from app.wording import corrupt_words, counted_noun, headline_badge
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
-from db.reads.runs import RunCounts
 from db.vocabulary import RunState
 from runner.evidence.wording import count_text, duration_text, moment_text
 
@@ -31,14 +30,15 @@ def campaign_badge(progress: Progress) -> str:
     return _STATE_BADGES[progress.state]
 
 
-def progress_now(campaign_id: int, runs: Sequence[RunCounts]) -> Progress:
+def progress_now(board: Board) -> Progress:
     """How far it is at this moment; the queue says whether somebody still means to go on."""
     requests = reads_cache.work_now().open_requests
-    own = [request for request in requests if request.campaign_id == campaign_id]
+    own = [request for request in requests if request.campaign_id == board.campaign.id]
     return progress_of(
-        runs,
+        board.runs,
         is_asked_for=bool(own),
         goes_on=any(request.most_blocks is not None for request in own),
+        is_settled=is_settled(board.verdicts),
         now_us=reads_cache.now_us(),
     )
 

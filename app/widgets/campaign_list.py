@@ -47,7 +47,7 @@ def is_busy() -> bool:
 
 def _show_campaign(board: Board) -> None:
     campaign = board.campaign
-    progress = progress_now(campaign.id, board.runs)
+    progress = progress_now(board)
     with st.container(border=True, gap="xsmall"):
         name, worst, moved = st.columns([5, 3, 2], gap="small")
         with name:

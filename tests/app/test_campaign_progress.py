@@ -1,8 +1,10 @@
 """How far a campaign got, counted by what is to be run and not by attempts."""
 
-from app.campaign_progress import CampaignState, progress_of
+import pytest
+
+from app.campaign_progress import CampaignState, is_settled, progress_of
 from db.vocabulary import Outcome, RunState
-from tests.app.values import run_counts
+from tests.app.values import run_counts, verdict_facts
 
 ALL_CLEAN = {Outcome.DONE: 80}
 
@@ -91,3 +93,37 @@ def test_what_is_left_is_told_from_finished_runs_of_the_same_arm() -> None:
 
 def test_before_any_run_has_finished_nothing_is_said_of_what_is_left() -> None:
     assert progress_of([run_counts(state=RunState.PLANNED)], now_us=0).remaining_s is None
+
+
+def test_what_the_stop_rule_spares_is_not_missing() -> None:
+    runs = [
+        run_counts(1, counts=ALL_CLEAN, ended_at_us=1_000_000),
+        run_counts(2, state=RunState.PLANNED),
+    ]
+    failed = [*runs, run_counts(3, state=RunState.FAILED)]
+
+    assert progress_of(runs, is_settled=True, now_us=10**12).state is CampaignState.DONE
+    assert progress_of(failed, is_settled=True, now_us=10**12).state is CampaignState.INCOMPLETE
+
+
+def test_between_the_blocks_of_one_that_is_not_decided_it_is_running() -> None:
+    runs = [run_counts(1, counts=ALL_CLEAN)]
+
+    assert progress_of(runs, is_asked_for=True).state is CampaignState.DONE
+    assert progress_of(runs, is_asked_for=True, goes_on=True).state is CampaignState.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("columns", "settled"),
+    [
+        ({"headline": "confirmed", "rule": {"ending": "decided"}}, True),
+        ({"headline": "confirmed", "rule": {"ending": "fixed"}}, False),
+        ({"headline": "inconclusive", "rule": {"ending": "decided"}}, False),
+        ({"headline": None, "rule": None}, False),
+        ({"headline": "worse", "rule": {"ending": "decided"}, "is_registered": False}, False),
+    ],
+)
+def test_a_campaign_is_settled_where_its_rule_has_answered_all_that_was_registered(
+    columns: dict[str, object], settled: bool
+) -> None:
+    assert is_settled([verdict_facts(**columns)]) is settled
