@@ -8,10 +8,10 @@ tests with the observation counted among the draws (Phipson & Smyth, Stat. Appl.
 9, 2010).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,9 @@ class Disturbance:
     run: str
     start_s: float
     end_s: float
+
+
+OfRun = TypeVar("OfRun", PlayedTurn, Disturbance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +86,14 @@ def link_faults(
     disturbed = {each.run for each in disturbances}
     quiet = corrupt_runs - disturbed
     both = corrupt_runs & disturbed
+    turns_of = _by_run(turn for turn in turns if turn.run in both)
+    disturbances_of = _by_run(each for each in disturbances if each.run in both)
     return Linkage(
         runs_with_corruption=len(corrupt_runs),
         runs_with_disturbance=len(disturbed),
         corrupt_in_quiet_runs=sum(turn.is_corrupt and turn.run in quiet for turn in turns),
         quiet_runs_with_corruption=len(quiet),
-        test=_test(
-            {run: [turn for turn in turns if turn.run == run] for run in sorted(both)},
-            {run: [each for each in disturbances if each.run == run] for run in both},
-            rng,
-        )
+        test=_test({run: turns_of[run] for run in sorted(both)}, disturbances_of, rng)
         if both
         else None,
     )
@@ -102,7 +103,18 @@ def seconds_to_nearest(
     starts: Numbers, ends: Numbers, disturbances: Sequence[Disturbance]
 ) -> Numbers:
     """From each turn to the nearest disturbance before, after or, at 0, within it."""
-    begins, finishes = _merged(disturbances)
+    return _to_nearest(starts, ends, _merged(disturbances))
+
+
+def _by_run(parts: Iterable[OfRun]) -> dict[str, list[OfRun]]:
+    found: dict[str, list[OfRun]] = {}
+    for part in parts:
+        found.setdefault(part.run, []).append(part)
+    return found
+
+
+def _to_nearest(starts: Numbers, ends: Numbers, spans: tuple[Numbers, Numbers]) -> Numbers:
+    begins, finishes = spans
     place = np.searchsorted(begins, ends, side="right")  # so many began before the turn ended
     behind = starts - np.concatenate(([-np.inf], finishes))[place]
     ahead = np.concatenate((begins, [np.inf]))[place] - ends
@@ -128,7 +140,11 @@ class _Run:
     ends: Numbers
     is_corrupt: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
     strata: tuple["np.ndarray[tuple[int, ...], np.dtype[np.intp]]", ...]
-    disturbances: Sequence[Disturbance]
+    disturbances: int
+    spans: tuple[Numbers, Numbers]
+
+    def seconds_to_nearest(self) -> Numbers:
+        return _to_nearest(self.starts, self.ends, self.spans)
 
     def nearness(self, shift_s: float = 0.0) -> Numbers:
         """Log seconds to the nearest, less their mean in the stratum; low is near."""
@@ -136,7 +152,7 @@ class _Run:
         length = max(end - begin, 1e-6)
         starts = begin + (self.starts - begin + shift_s) % length
         ends = np.minimum(end, starts + (self.ends - self.starts))
-        near = np.log1p(seconds_to_nearest(starts, ends, self.disturbances))
+        near = np.log1p(_to_nearest(starts, ends, self.spans))
         for stratum in self.strata:
             near[stratum] -= near[stratum].mean()
         return near
@@ -151,7 +167,7 @@ def _test(
     rng: np.random.Generator,
 ) -> LinkTest:
     runs = [_run(turns[name], disturbances[name]) for name in turns]
-    seconds = [seconds_to_nearest(run.starts, run.ends, run.disturbances) for run in runs]
+    seconds = [run.seconds_to_nearest() for run in runs]
     pairs = list(zip(seconds, runs, strict=True))
     corrupt = [float(x) for few, run in pairs for x in few[run.is_corrupt]]
     others = [float(x) for few, run in pairs for x in few[~run.is_corrupt]]
@@ -162,7 +178,7 @@ def _test(
         runs=len(runs),
         corrupt=len(corrupt),
         others=len(others),
-        disturbances=sum(len(run.disturbances) for run in runs),
+        disturbances=sum(run.disturbances for run in runs),
         corrupt_median_s=median(corrupt),
         others_median_s=median(others) if others else 0.0,
         p_exchange=_share_as_low(_exchanged(runs, nearness, rng, draws=draws), observed),
@@ -177,7 +193,8 @@ def _run(turns: Sequence[PlayedTurn], disturbances: Sequence[Disturbance]) -> _R
         ends=np.array([turn.end_s for turn in turns]),
         is_corrupt=np.array([turn.is_corrupt for turn in turns]),
         strata=tuple(np.flatnonzero(numbers == number) for number in np.unique(numbers)),
-        disturbances=disturbances,
+        disturbances=len(disturbances),
+        spans=_merged(disturbances),
     )
 
 

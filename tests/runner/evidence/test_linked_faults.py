@@ -1,6 +1,6 @@
 """Whether corruption stands nearer to wedges than other turns of its run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -113,3 +113,24 @@ def test_the_draws_give_the_answer_they_gave_before() -> None:
     turns, disturbances = played("r-1", [3, 30, 40]), at("r-1", 5, 33)
 
     assert linked(turns, disturbances) == linked(turns, disturbances)
+
+
+class CountedLooks(list[Disturbance]):
+    """Counts how often somebody goes through it."""
+
+    looks = 0
+
+    def __iter__(self) -> Iterator[Disturbance]:
+        self.looks += 1
+        return super().__iter__()
+
+
+def test_events_are_gone_through_as_often_for_many_runs_as_for_one() -> None:
+    one, many = CountedLooks(at("r-0", 30)), CountedLooks()
+    for run in range(40):
+        many.extend(at(f"r-{run}", 30))
+
+    linked(played("r-0", [30]), one)
+    linked([turn for run in range(40) for turn in played(f"r-{run}", [30])], many)
+
+    assert many.looks == one.looks
