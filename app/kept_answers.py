@@ -37,7 +37,7 @@ from runner.report.stored_report import (
     stored_report,
 )
 
-_LIVES_S = 1.0
+ANSWERS_LIVE_S = 1.0
 _PAIRED_DIALOGUES = 100
 
 Arguments = ParamSpec("Arguments")
@@ -170,7 +170,7 @@ def _name_of(query: FunctionType) -> str:
 # Answers are handed out as they are, for copying those about thousands of runs takes longer than
 # reading them: no page changes what it was given.
 @st.cache_resource(
-    ttl=_LIVES_S, max_entries=200, show_spinner=False, hash_funcs={FunctionType: _name_of}
+    ttl=ANSWERS_LIVE_S, max_entries=200, show_spinner=False, hash_funcs={FunctionType: _name_of}
 )
 def _remembered(
     key: StoreKey,

@@ -1,15 +1,18 @@
 """A store of any size, filled quickly with rows that look as recorded ones do; for benches only.
 
-Writes rows in bulk and not through the recorder: what is measured is how they are read.
+Writes rows in bulk and not through the recorder: what is measured is how they are read. A store so
+many times larger holds the same rows so many times over, copied by the database itself: ten
+million log events take minutes, and the two stores differ in size only.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import ColumnElement, insert, select
 from sqlmodel import SQLModel
 
 from db.store import Store, open_store
@@ -21,41 +24,110 @@ from db.vocabulary import CORRUPT_OUTCOMES, Outcome
 
 SECOND_US = 1_000_000
 START_US = 1_700_000_000 * SECOND_US
-CONCURRENCIES = (1, 20, 60, 80)
+CONCURRENCIES = (1, 20, 40, 60, 80)
 KEYS = ("fp8", "bf16")
-CACHES = ("off", "on")
+ARMS = len(CONCURRENCIES) * len(KEYS)
+TURNS_A_SESSION = 2
+RUN_US = 90 * SECOND_US
+
+
+class Growth(StrEnum):
+    """How a store gets large: by further campaigns of the same size, or by runs of one campaign."""
+
+    CAMPAIGNS = "many campaigns"
+    RUNS = "one campaign"
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of one campaign; log events and samples are of each run."""
+    """`runs`, `sessions_a_run` and so on are of the rows that are made once; `copies` counts how
+    often the store holds them.
+    """
 
-    runs: int
-    sessions_a_run: int = 80
-    log_events_a_run: int = 400
+    runs: int = 20
+    sessions_a_run: int = 500
+    log_events_a_run: int = 5000
     samples_a_run: int = 300
+    copies: int = 1
+    growth: Growth = Growth.CAMPAIGNS
 
     @property
-    def sessions(self) -> int:
-        return self.runs * self.sessions_a_run
+    def all_runs(self) -> int:
+        return self.runs * self.copies
+
+    @property
+    def all_sessions(self) -> int:
+        return self.all_runs * self.sessions_a_run
+
+    @property
+    def all_log_events(self) -> int:
+        return self.all_runs * self.log_events_a_run
+
+    @property
+    def campaigns(self) -> int:
+        return self.copies if self.growth is Growth.CAMPAIGNS else 1
 
 
 def fill_store(path: Path, size: Size, *, seed: int = 1) -> None:
-    """One finished campaign of sixteen arms; sessions of the last run have two turns each."""
+    """Finished campaigns of ten arms and one refuted hypothesis each."""
     random = Random(seed)
     with open_store(f"sqlite:///{path}") as store:
-        arm_ids = _campaign(store)
+        _insert_campaign(store, size)
         for run in range(1, size.runs + 1):
             outcomes = [_outcome(random) for _ in range(size.sessions_a_run)]
-            _insert(store, RunRow, [_run(run, arm_ids, outcomes)])
+            first_session = (run - 1) * size.sessions_a_run + 1
+            _insert(store, RunRow, [_run(run, outcomes)])
             _insert(store, SessionRow, _sessions(run, outcomes, random))
+            _insert(store, TurnRow, _turns(run, first_session, outcomes))
             _insert(store, LogEventRow, _log_events(run, size.log_events_a_run, random))
             _insert(store, MetricSampleRow, _samples(run, size.samples_a_run, random))
-        first = (size.runs - 1) * size.sessions_a_run + 1
-        _insert(store, TurnRow, _turns(range(first, first + size.sessions_a_run)))
+        for copy in range(1, size.copies):
+            _copy(store, size, copy)
 
 
-def _campaign(store: Store) -> list[int]:
+def _copy(store: Store, size: Size, number: int) -> None:
+    """The first rows once more, under further ids and at a later time."""
+    sessions = size.runs * size.sessions_a_run
+    by_id = {
+        "run_id": number * size.runs,
+        "session_id": number * sessions,
+        "at_us": number * size.runs * RUN_US,
+    }
+    rows_of: dict[Any, int] = {
+        RunRow: size.runs,
+        SessionRow: sessions,
+        TurnRow: sessions * TURNS_A_SESSION,
+        LogEventRow: size.runs * size.log_events_a_run,
+        MetricSampleRow: size.runs * size.samples_a_run,
+    }
+    if size.growth is Growth.CAMPAIGNS:
+        rows_of = {CampaignRow: 1, ArmRow: ARMS, HypothesisRow: 1, VerdictRow: 1} | rows_of
+        by_id |= {"campaign_id": number, "hypothesis_id": number}
+        by_id |= dict.fromkeys(("arm_id", "versus_arm_id"), number * ARMS)
+    else:
+        by_id |= {"block": number * size.runs // ARMS, "position": number * size.runs}
+    with store.write() as session:
+        for row, rows in rows_of.items():
+            table = row.metadata.tables[str(row.__tablename__)]
+            columns = [_copied(column, by_id, number, rows) for column in table.columns]
+            first = select(*columns).where(table.c.id <= rows).order_by(table.c.id)
+            session.connection().execute(insert(table).from_select(table.columns.keys(), first))
+
+
+def _copied(
+    column: ColumnElement[Any], by_id: dict[str, int], number: int, rows: int
+) -> ColumnElement[Any]:
+    name = str(column.key)
+    if name == "id":
+        return column + number * rows
+    if name in ("run_key", "definition_key"):
+        return column + f"-{number}"
+    if name.endswith("_at_us"):
+        name = "at_us"
+    return column + by_id[name] if name in by_id else column
+
+
+def _insert_campaign(store: Store, size: Size) -> None:
     campaign = CampaignRow(
         name="large",
         question="How fast is it?",
@@ -68,64 +140,57 @@ def _campaign(store: Store) -> list[int]:
         created_at_us=START_US,
         code_version="bench",
     )
+    levels = [(keys, concurrency) for keys in KEYS for concurrency in CONCURRENCIES]
     arms = [
         ArmRow(
             campaign_id=1,
             position=position,
-            name=f"{keys} · {cache} · C={concurrency}",
-            levels={"index_keys": keys, "hicache": cache, "concurrency": concurrency},
+            name=f"{keys} · C={concurrency}",
+            levels={"index_keys": keys, "concurrency": concurrency},
             concurrency=concurrency,
-            sessions_per_run=80,
+            sessions_per_run=size.sessions_a_run,
             is_baseline=position == 0,
         )
-        for position, (keys, cache, concurrency) in enumerate(
-            (k, c, n) for k in KEYS for c in CACHES for n in CONCURRENCIES
-        )
+        for position, (keys, concurrency) in enumerate(levels)
     ]
+    hypothesis = HypothesisRow(
+        campaign_id=1,
+        slug="h",
+        claim="It is the keys.",
+        arm_id=1,
+        versus_arm_id=ARMS,
+        predict="corrupt == 0",
+        tolerate=0.05,
+        recorded_at_us=START_US,
+    )
+    verdict = VerdictRow(
+        hypothesis_id=1,
+        headline="refuted",
+        elimination="refuted",
+        direction="unclear",
+        availability="not_shown_worse",
+        sentence="It failed.",
+        method="bench",
+        decided_at_us=START_US,
+    )
     with store.write() as session:
-        session.add(campaign)
-        session.flush()
-        session.add_all(arms)
-        session.flush()
-        hypothesis = HypothesisRow(
-            campaign_id=1,
-            slug="h",
-            claim="It is the cache.",
-            arm_id=1,
-            versus_arm_id=16,
-            predict="corrupt == 0",
-            tolerate=0.05,
-            recorded_at_us=START_US,
-        )
-        session.add(hypothesis)
-        session.flush()
-        session.add(
-            VerdictRow(
-                hypothesis_id=1,
-                headline="refuted",
-                elimination="refuted",
-                direction="unclear",
-                availability="not_shown_worse",
-                sentence="It failed.",
-                method="bench",
-                decided_at_us=START_US,
-            )
-        )
-        return [arm.id or 0 for arm in arms]
+        for rows in ([campaign], arms, [hypothesis], [verdict]):
+            session.add_all(rows)
+            session.flush()
 
 
 def _outcome(random: Random) -> Outcome:
     return random.choices((Outcome.DONE, Outcome.LEAK, Outcome.ERROR), (0.85, 0.1, 0.05))[0]
 
 
-def _run(run: int, arm_ids: list[int], outcomes: list[Outcome]) -> dict[str, Any]:
-    start = START_US + run * 90 * SECOND_US
+def _run(run: int, outcomes: list[Outcome]) -> dict[str, Any]:
+    start = START_US + run * RUN_US
     counts = {f"n_{outcome}": outcomes.count(outcome) for outcome in Outcome}
     return {
         "id": run,
         "campaign_id": 1,
-        "arm_id": arm_ids[run % len(arm_ids)],
-        "block": 1 + run // len(arm_ids),
+        "arm_id": 1 + (run - 1) % ARMS,
+        "block": 1 + (run - 1) // ARMS,
         "position": run,
         "attempt": 1,
         "run_key": f"key-{run}",
@@ -150,7 +215,7 @@ def _run(run: int, arm_ids: list[int], outcomes: list[Outcome]) -> dict[str, Any
 
 
 def _sessions(run: int, outcomes: list[Outcome], random: Random) -> Iterator[dict[str, Any]]:
-    start = START_US + run * 90 * SECOND_US + 5 * SECOND_US
+    start = START_US + run * RUN_US + 5 * SECOND_US
     for index, outcome in enumerate(outcomes):
         begun = start + random.randrange(SECOND_US)
         yield {
@@ -175,7 +240,7 @@ def _sessions(run: int, outcomes: list[Outcome], random: Random) -> Iterator[dic
 
 
 def _log_events(run: int, count: int, random: Random) -> Iterator[dict[str, Any]]:
-    start = START_US + run * 90 * SECOND_US
+    start = START_US + run * RUN_US
     for number in range(count):
         kind, event_class = random.choice((("retract", "info"), ("waiting_for_input", "wedge")))
         yield {
@@ -191,7 +256,7 @@ def _log_events(run: int, count: int, random: Random) -> Iterator[dict[str, Any]
 
 
 def _samples(run: int, count: int, random: Random) -> Iterator[dict[str, Any]]:
-    start = START_US + run * 90 * SECOND_US
+    start = START_US + run * RUN_US
     names = ("sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage")
     for number in range(count):
         yield {
@@ -204,22 +269,27 @@ def _samples(run: int, count: int, random: Random) -> Iterator[dict[str, Any]]:
         }
 
 
-def _turns(session_ids: range) -> Iterator[dict[str, Any]]:
-    for session_id in session_ids:
-        for index in range(2):
+def _turns(run: int, first_session: int, outcomes: list[Outcome]) -> Iterator[dict[str, Any]]:
+    start = START_US + run * RUN_US + 5 * SECOND_US
+    for session_id, outcome in enumerate(outcomes, start=first_session):
+        for index in range(TURNS_A_SESSION):
+            is_last = index == TURNS_A_SESSION - 1
             yield {
                 "session_id": session_id,
                 "turn_index": index,
                 "round_index": index,
                 "request_id": f"{session_id}-{index}",
                 "due": {"kind": "call", "name": "lookup", "arguments": {}},
-                "got": {"content": "x" * 2000},
+                "got": {"content": "It is looked up, one moment please. " * 4},
                 "context": {"user": "please look it up"},
                 "reading": "tool",
+                "outcome": str(outcome) if is_last else None,
                 "flags": [],
                 "markup": [],
                 "transport_end": "clean_eof",
-                "started_at_us": START_US,
+                "started_at_us": start + index * 2 * SECOND_US,
+                "first_byte_s": 0.2,
+                "first_token_s": 0.4,
                 "duration_s": 1.0,
                 "cached_tokens": {},
             }
