@@ -1,5 +1,6 @@
 """`decisive logs`: reads a log by hand and says what in it means something."""
 
+import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
@@ -25,7 +26,9 @@ from runner.observe.own_ends import OwnEnds
 from runner.report.visible_text import one_line
 
 _COLUMNS = ("class", "event", "events", "lines", "requests", "where", "from", "to", "line")
-_PACKED = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\x00"}
+_PACKED = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zXZ\x00", "bzip2": b"BZh"}
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_LETTERS_BETWEEN_NULS = 0.4
 _PEEKED_BYTES = 4096
 _OF_TEXT = b"\0\t\n\v\f\r\x1b" + bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100))
 _MOST_STRANGE = 0.02
@@ -91,10 +94,27 @@ def _refuse_binary(file: Path, log: BufferedReader) -> None:
     head = log.peek(_PEEKED_BYTES)[:_PEEKED_BYTES]
     packed = next((name for name, magic in _PACKED.items() if head.startswith(magic)), None)
     if packed is not None:
-        raise UsageError(f"{file} is packed by {packed}: unpack it, for example {packed} -dc | ...")
+        raise UsageError(
+            f"{file} is packed by {packed}: unpack it, for example "
+            f"{packed} -dc {shlex.quote(str(file))} | decisive logs -"
+        )
+    if _is_utf16(head):
+        raise UsageError(
+            f"{file} is in UTF-16, as PowerShell writes: convert it, for example "
+            f"iconv -f UTF-16 -t UTF-8 {shlex.quote(str(file))} | decisive logs -"
+        )
     strange = len(head.translate(None, delete=_OF_TEXT))
     if strange > len(head) * _MOST_STRANGE:
         raise UsageError(f"{file} is no log but a binary file")
+
+
+def _is_utf16(head: bytes) -> bool:
+    """By its mark, or by letters between NULs; a block of NULs has them side by side."""
+    if head.startswith(_UTF16_MARKS):
+        return True
+    pairs = list(zip(head[::2], head[1::2], strict=False))
+    of_letters = sum(1 for one, other in pairs if bool(one) != bool(other))
+    return len(pairs) > 1 and of_letters > len(pairs) * _LETTERS_BETWEEN_NULS
 
 
 def _own_ends(named: list[str], *, year: int) -> OwnEnds | None:

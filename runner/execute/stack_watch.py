@@ -35,6 +35,7 @@ from runner.stacks.service_launch import ServiceLaunch, plan_launches
 PERIOD_S = 2.0
 BEHIND_BYTES = 8 * 1024 * 1024
 _MOST_OF_A_KIND = 5
+_LINE_CHARACTERS = 300
 _QUIET_CLASSES = frozenset({EventClass.INFO, EventClass.BENIGN})
 
 Say = Callable[[str], None]
@@ -111,7 +112,7 @@ class StackWatch:
                 self.say(f"{launch.name}: {_described(judge_page(page))}")
         return pages, self.clock.monotonic_s()
 
-    def _tell_events(self, events: Sequence[LogEvent]) -> None:
+    def _tell_events(self, service: str, events: Sequence[LogEvent]) -> None:
         """The first few of each kind in a look, and how many more there were."""
         told: Counter[str] = Counter()
         watching = self._observer.wedges
@@ -121,10 +122,11 @@ class StackWatch:
                 continue  # we hang up on a canary ourselves
             told[event.id] += 1
             if told[event.id] <= _MOST_OF_A_KIND:
-                self.say(f"log, {event.event_class}: {event.id}: {event.line[:300]}")
+                said = f"{event.event_class}: {event.id}: {event.line[:_LINE_CHARACTERS]}"
+                self.say(f"log of {service}, {said}")
         for kind, count in told.items():
             if count > _MOST_OF_A_KIND:
-                self.say(f"log: {count - _MOST_OF_A_KIND} more lines of {kind}")
+                self.say(f"log of {service}: {count - _MOST_OF_A_KIND} more lines of {kind}")
 
     def _tell_troubles(self) -> None:
         """Pages and logs that cannot be read, or not as fast as they are written; each said once,
@@ -219,12 +221,12 @@ class StackWatch:
 
     def _wedge_watch(self) -> WedgeWatch:
         entry = self._launches[0]
-        metrics = entry.definition.metrics
+        metrics = [each.definition.metrics for each in self._launches]
         canary = CanarySetting(
             chat_url=entry.base_url + CHAT_PATH,
             model=self.setting.stack.model,
             prefix="watch",
-            names_requests=metrics is not None and metrics.dialect is MetricsDialect.SGLANG,
+            names_requests=any(m and m.dialect is MetricsDialect.SGLANG for m in metrics),
         )
         pause_s = self.setting.longest_pause_s
         return WedgeWatch(

@@ -47,7 +47,8 @@ class FileFollower:
     """Remembers how far a file was read.
 
     A file that was renamed is read to its end, then those that took its name, in turn. A file that
-    shrank, or that no longer holds what was read last, is read again from its start.
+    shrank, or that no longer holds what was read last, is read again from its start. A line that
+    has no end there is ended, so that it does not swallow the first one of what follows.
     """
 
     def __init__(self, path: Path, *, from_end: bool = False) -> None:
@@ -57,6 +58,8 @@ class FileFollower:
         self._offset = 0
         self._anchor = b""
         self._is_closed = False
+        self._is_anew = False
+        self._is_mid_line = False
         if from_end and self._open(path):
             self._go_to_end()
 
@@ -64,11 +67,16 @@ class FileFollower:
         if self._is_closed or (self._file is None and not self._open(self.path)):
             return b""
         try:
-            return self._read_on(limit_bytes)
+            said = self._read_on(limit_bytes)
         except OSError as error:  # a disk that fails, a share that is gone
             self._release()
             self.trouble = f"cannot read {self.path}: {error.strerror}"
             return b""
+        if not said:
+            return said
+        is_cut, self._is_anew = self._is_anew and self._is_mid_line, False
+        self._is_mid_line = not said.endswith(b"\n")
+        return b"\n" + said if is_cut else said
 
     def _read_on(self, limit_bytes: int) -> bytes:
         appended = self._read_appended(limit_bytes)
@@ -93,7 +101,11 @@ class FileFollower:
     def _release(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._file, self._offset, self._anchor = None, 0, b""
+        self._file = None
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._offset, self._anchor, self._is_anew = 0, b"", True
 
     def _open(self, path: Path) -> bool:
         try:
@@ -119,7 +131,7 @@ class FileFollower:
     def _read_appended(self, limit_bytes: int) -> bytes:
         assert self._file is not None
         if os.fstat(self._file.fileno()).st_size < self._offset or not self._is_as_before():
-            self._offset, self._anchor = 0, b""
+            self._begin_anew()
         self._file.seek(self._offset)
         appended = self._file.read(limit_bytes)
         self._offset += len(appended)

@@ -28,7 +28,7 @@ from runner.observe.exposition import Sample, read_exposition
 from runner.observe.log_events import LogEvent
 from runner.observe.log_follower import LogSource
 from runner.observe.metric_dialects import Dialect, dialect_of
-from runner.observe.scrape import kept_samples
+from runner.observe.scrape import KEPT_SERIES, kept_samples
 from runner.observe.service_log import LogNews, LookBudget, ServiceLog
 from runner.observe.wedge_signs import WedgeCounts, WedgeSigns
 from runner.observe.wedge_spans import PageTimes
@@ -99,8 +99,8 @@ class _Watched:
 class RunObserver:
     """Writes what it sees to `sink` as it sees it; keeps only peaks and counts in memory.
 
-    `sink` is called from threads, `on_events` on the loop. Of one kind of event, a service gets
-    `most_rows_of_a_kind` rows in a run; lines beyond are counted and kept as raw bytes.
+    `sink` is called from threads, `on_events` on the loop, with the service whose log
+    it is. Of one kind of event, a service gets `most_rows_of_a_kind` rows in a run; lines beyond are counted and kept as raw bytes.
     """
 
     run_id: int
@@ -117,7 +117,7 @@ class RunObserver:
     log_budget: LookBudget = field(default_factory=LookBudget)
     most_rows_of_a_kind: int = _MOST_ROWS_OF_A_KIND
     wedges: WedgeWatch | None = None
-    on_events: Callable[[Sequence[LogEvent]], None] | None = None
+    on_events: Callable[[str, Sequence[LogEvent]], None] | None = None
     signs: WedgeSigns = field(default_factory=WedgeSigns)
     _watched: list[_Watched] = field(init=False)
 
@@ -246,7 +246,7 @@ class RunObserver:
             events, watched.reading = watched.reading.result(), None
             self.signs.add(events)
             if self.on_events is not None and events:
-                self.on_events(events)
+                self.on_events(watched.service.name, events)
             if not (is_last and watched.lag.now and left_s > 0):
                 break
         watched.lag.unread = watched.lag.now if is_last else 0
@@ -336,11 +336,14 @@ class RunObserver:
         self, service: ObservedService, page: Page, at_us: int, times: PageTimes
     ) -> _Scraped | str:
         """Reads and stores a page, in a thread; or says why it is no page of metrics."""
+        also = (*self.also_keep, *_series_of(service))
         try:
-            every = read_exposition(page.content, content_type=page.content_type)
+            every = read_exposition(
+                page.content, content_type=page.content_type, wanted={*KEPT_SERIES, *also}
+            )
         except ValueError as error:
             return str(error)
-        samples = kept_samples(every, also=(*self.also_keep, *_series_of(service)))
+        samples = kept_samples(every, also=also)
         dialect = service.dialect or dialect_of(every)
         reading = read_page(every, dialect, model=self.model) if dialect is not None else None
         raw = raw_row(self.run_id, RawKind.SCRAPE, page.content, at_us=at_us, service=service.name)

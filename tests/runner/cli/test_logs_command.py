@@ -62,7 +62,10 @@ def test_standard_input_is_read_for_a_dash() -> None:
     ("content", "said"),
     [
         (bytes(range(256)) * 40, "is no log but a binary file"),
-        (b"\x1f\x8b" + bytes(range(256)), "is packed by gzip: unpack it"),
+        (b"\x1f\x8b" + bytes(range(256)), "is packed by gzip: unpack it, for example gzip -dc /"),
+        (b"BZh91AY&SY" + bytes(range(256)), "is packed by bzip2"),
+        (DEAD.encode("utf-16"), "is in UTF-16, as PowerShell writes: convert it, for example"),
+        (DEAD.encode("utf-16-le"), "is in UTF-16"),
     ],
 )
 def test_what_is_no_text_is_refused(log: Path, content: bytes, said: str) -> None:

@@ -31,6 +31,12 @@ ABORTED = (
     "[2026-06-01 10:00:00] Prefill bootstrap failed for request rank=0 req.rid='{}' "
     "req.bootstrap_room=4 with exception KVTransferError(bootstrap_room=4): Aborted by AbortReq.\n"
 )
+ENGINE_BEHIND = """
+  engine:
+    controller: external
+    base_url: http://server
+    metrics: {dialect: sglang}
+"""
 METRICS = "    metrics: {dialect: sglang}"
 
 
@@ -140,6 +146,17 @@ async def test_what_a_server_logs_of_our_own_canary_is_no_news(
         said = await server.told("somebody-else")
 
     assert [line for line in said if "canary-0" in line] == []
+    assert said[-1].startswith("log of server, abort: server_abort: ")
+
+
+async def test_a_canary_through_a_router_has_a_name_that_the_engine_logs(
+    server: WatchedServer, tmp_path: Path
+) -> None:
+    server.answers, server.page = False, httpx.Response(200, text=running(2, 7))
+    async with watched(server, tmp_path, metrics=ENGINE_BEHIND):
+        await server.told("WEDGE in engine")
+
+    assert server.canaries == ["watch-canary-0"]
 
 
 @pytest.mark.parametrize(

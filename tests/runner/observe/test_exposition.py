@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.observe.exposition import Sample, read_exposition
+from runner.observe.exposition import LARGE_PAGE_BYTES, Sample, read_exposition
 
 PAGE = b'# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine="0"} 3\n'
 
@@ -26,6 +26,32 @@ def test_openmetrics_is_read_with_its_end_mark_and_exemplars() -> None:
 
 def test_a_text_page_that_calls_itself_openmetrics_is_read_all_the_same() -> None:
     assert len(read_exposition(PAGE, content_type="application/openmetrics-text")) == 1
+
+
+OTHERS = b"".join(b'other_total{n="%d"} 1\n' % number for number in range(LARGE_PAGE_BYTES // 20))
+
+
+def test_of_a_large_page_only_the_wanted_series_are_read() -> None:
+    page = PAGE + OTHERS + b"# TYPE vllm:generation_tokens counter\nvllm:generation_tokens 12\n"
+
+    assert read_exposition(
+        page, wanted=["vllm:num_requests_running", "vllm:generation_tokens_total"]
+    ) == (
+        Sample("vllm:num_requests_running", 3.0, {"engine": "0"}),
+        Sample("vllm:generation_tokens_total", 12.0),
+    )
+
+
+def test_of_a_large_page_of_a_stranger_the_beginning_is_read() -> None:
+    samples = read_exposition(OTHERS + PAGE, wanted=["vllm:num_requests_waiting"])
+
+    assert {sample.name for sample in samples} == {"other_total"}
+    assert len(samples) < OTHERS.count(b"\n")
+
+
+def test_a_large_page_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="no page of metrics"):
+        read_exposition(b"<p>Bad Gateway</p>" * LARGE_PAGE_BYTES, wanted=["vllm:x"])
 
 
 def test_a_page_that_breaks_off_in_the_middle_keeps_what_it_had_said() -> None:

@@ -118,6 +118,32 @@ def test_a_log_that_was_truncated_and_has_grown_again_is_read_from_its_start(
     assert follower.read_new() == b"of today, and longer than what stood there before\n"
 
 
+def test_a_log_that_is_cut_in_the_middle_of_a_line_does_not_swallow_its_new_first_one(
+    path: Path, log: ServiceLog
+) -> None:
+    _append(path, b"[2026-08-22 09:15:01 TP0] Scheduler watchdog time")
+    log.look()
+    path.write_bytes(ABORTED.format(rid="b7", room=1).encode() + b"\n")
+    log.look()
+
+    assert [event.request_ref for event in log.look().events] == ["b7"]
+
+
+@pytest.mark.parametrize("is_renamed", [True, False], ids=["renamed", "deleted"])
+def test_a_log_that_ends_in_the_middle_of_a_line_is_told_from_its_successor(
+    is_renamed: bool, path: Path, follower: FileFollower
+) -> None:
+    _append(path, b"one\nhalf")
+    assert follower.read_new() == b"one\nhalf"
+    if is_renamed:
+        path.rename(f"{path}.1")
+    else:
+        path.unlink()
+    _append(path, b"two\n")
+
+    assert (follower.read_new(), follower.read_new()) == (b"\ntwo\n", b"")
+
+
 def test_a_look_takes_no_more_than_its_limit_and_says_what_is_left(
     path: Path, follower: FileFollower
 ) -> None:

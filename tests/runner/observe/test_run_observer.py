@@ -71,7 +71,7 @@ def _observer(
 
 async def test_the_loop_goes_on_while_a_log_is_being_read() -> None:
     log, seen = Gated(waiting_line(1)), list[LogEvent]()
-    observer = _observer(log, on_events=seen.extend)
+    observer = _observer(log, on_events=lambda _, events: seen.extend(events))
 
     looking = asyncio.create_task(observer.look(is_last=True))
     await asyncio.to_thread(log.entered.wait, PATIENT_S)
