@@ -99,8 +99,9 @@ class _Watched:
 class RunObserver:
     """Writes what it sees to `sink` as it sees it; keeps only peaks and counts in memory.
 
-    `sink` is called from threads, `on_events` on the loop, with the service whose log
-    it is. Of one kind of event, a service gets `most_rows_of_a_kind` rows in a run; lines beyond are counted and kept as raw bytes.
+    `sink` is called from threads, `on_events` on the loop, with the service whose log it is. Of one
+    kind of event, a service gets `most_rows_of_a_kind` rows in a run; lines beyond are counted and
+    kept as raw bytes.
     """
 
     run_id: int
