@@ -23,13 +23,15 @@ _ADDED_UP = frozenset(MetricRole) - {MetricRole.TOKEN_USAGE}
 class EngineReading:
     """`engine` is empty where the page knows only one; roles that it does not report are absent.
 
-    `output` are the counters of `progress` that count tokens given out.
+    `output` are the counters of `progress` that count tokens given out, `taken_in` those that count
+    tokens of prompts.
     """
 
     engine: str
     values: Mapping[MetricRole, float] = field(default_factory=dict)
     progress: Counters = field(default_factory=dict)
     output: Counters = field(default_factory=dict)
+    taken_in: Counters = field(default_factory=dict)
 
     @property
     def is_in_transfer(self) -> bool:
@@ -109,12 +111,19 @@ def _reading(
         values=_role_values(samples, dialect, engine, is_only=is_only),
         progress=own,
         output={series: value for series, value in own.items() if _is_output(series, dialect)},
+        taken_in={series: value for series, value in own.items() if _is_taken_in(series, dialect)},
     )
 
 
 def _is_output(series: Series, dialect: Dialect) -> bool:
     name, labels = series
     return name in dialect.output and dict(labels).get("mode") not in dialect.input_modes
+
+
+def _is_taken_in(series: Series, dialect: Dialect) -> bool:
+    name, labels = series
+    of_prompts = name in dialect.roles.get(MetricRole.PROMPT_TOKENS, ())
+    return of_prompts or dict(labels).get("mode") in dialect.input_modes
 
 
 def short_engine_name(engine: str, engines: Iterable[str]) -> str:

@@ -126,6 +126,13 @@ def engine_moved(engine: EngineReading, now: PageReading, before: PageReading) -
     return None if rate is None else False
 
 
+def took_in_only(before: EngineReading, now: EngineReading, *, at_most: int) -> bool:
+    """Whether nothing moved but so many tokens of prompts: a small request came meanwhile."""
+    others = {series: v for series, v in now.progress.items() if series not in now.taken_in}
+    tokens = sum(value - before.taken_in.get(series, 0.0) for series, value in now.taken_in.items())
+    return not moved(before.progress, others) and 0 <= tokens <= at_most
+
+
 def holds_requests(engine: EngineReading) -> bool:
     return bool(engine.held)
 

@@ -6,7 +6,7 @@ gauges that do not move are no evidence.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runner.campaign.stack_shape import MetricRole
 from runner.observe.engine_readings import EngineReading, PageReading, short_engine_name
@@ -16,6 +16,7 @@ from runner.observe.scrape_verdict import (
     holds_requests,
     is_of_older_process,
     restart_between,
+    took_in_only,
 )
 from runner.observe.wedge_spans import (
     EngineKey,
@@ -30,6 +31,8 @@ from runner.observe.wedge_spans import (
 
 # Above the 30 s after which SGLang refreshes the gauges of an idle engine.
 STALE_GAUGE_S = 40.0
+# More than the prompt of a canary has with what chat templates put around it.
+CANARY_PROMPT_TOKENS = 256
 _MAX_WORKERS = 64
 
 
@@ -78,6 +81,15 @@ class _Engine:
         return moved
 
 
+@dataclass(frozen=True, slots=True)
+class _SentCanary:
+    """For what a canary was sent, and what the engines had shown at that moment."""
+
+    suspicion: Suspicion
+    engines: Mapping[EngineKey, EngineReading]
+    sent_s: float
+
+
 class WedgeTracker:
     """One per stack and run. At most one span is open, however many engines an episode takes."""
 
@@ -86,6 +98,7 @@ class WedgeTracker:
         self._engines: dict[EngineKey, _Engine] = {}
         self._latest: Look | None = None
         self._excused_until_s = float("-inf")
+        self._canary: _SentCanary | None = None
         self.spans: list[WedgeSpan] = []
 
     @property
@@ -109,6 +122,20 @@ class WedgeTracker:
             return None
         return suspicion
 
+    def canary_sent(self, at_s: float) -> None:
+        """Keeps what is seen now: what the canary itself moves is no sign of life later."""
+        look = self._latest
+        suspicion = self._suspicion(look, quiet_s=self._patience.quiet_s) if look else None
+        if look is None or suspicion is None:
+            self._canary = None
+            return
+        engines = {
+            (service, engine.engine): engine
+            for service, page in look.pages.items()
+            for engine in (page.engines if page is not None else ())
+        }
+        self._canary = _SentCanary(suspicion, engines, at_s)
+
     def canary_unanswered(self, why: str, *, sent_s: float | None = None) -> WedgeSpan | None:
         """Opens a span where the last look still shows the stillness.
 
@@ -118,10 +145,11 @@ class WedgeTracker:
         look = self._latest
         if look is None or self.open_span is not None:
             return None
+        sent, self._canary = self._canary, None
         suspicion = self._suspicion(look, quiet_s=self._patience.quiet_s)
         if suspicion is None or (sent_s is not None and suspicion.started_s > sent_s):
-            return None
-        return self._opened(suspicion, look, why)
+            suspicion = self._still_but_for(sent, look) if sent is not None else None
+        return self._opened(suspicion, look, why) if suspicion is not None else None
 
     def canary_not_taken(self) -> None:
         """Nobody listened: the server has gone, which is no wedge and is told elsewhere."""
@@ -216,6 +244,32 @@ class WedgeTracker:
             or self._still_client(look, quiet_s)
             or self._still_admission(look, max(quiet_s, self._patience.longest_pause_s))
         )
+
+    def _still_but_for(self, canary: _SentCanary, look: Look) -> Suspicion | None:
+        """The stillness for which a canary was sent, where its own prompt is all that moved since.
+
+        A prefill server takes a canary in as it took in all that wait behind it.
+        """
+        suspicion = canary.suspicion
+        if look.progress_s is not None and look.progress_s > canary.sent_s:
+            return None
+        still = frozenset(
+            key for key in suspicion.engines if self._took_in_a_canary_only(key, canary, look)
+        )
+        if suspicion.rule is WedgeRule.ENGINE:
+            held = {key: self._engines[key].holding_s for key in still}
+            still = frozenset(k for k, s in held.items() if s is not None and s <= canary.sent_s)
+            return replace(suspicion, engines=still) if still else None
+        waited = any(each.quiet_s >= look.at_s - canary.sent_s for each in look.open_requests)
+        is_whole = suspicion.rule is WedgeRule.CLIENT and still == suspicion.engines
+        return suspicion if is_whole and waited else None
+
+    def _took_in_a_canary_only(self, key: EngineKey, canary: _SentCanary, look: Look) -> bool:
+        page, before = look.pages.get(key[0]), canary.engines.get(key)
+        now = _engine_on(page, key[1]) if page is not None else None
+        if now is None:  # what cannot be read says nothing
+            return key in self._engines and self._engines[key].moved_s <= canary.sent_s
+        return before is not None and took_in_only(before, now, at_most=CANARY_PROMPT_TOKENS)
 
     def _still_engines(self, at_s: float, quiet_s: float) -> Suspicion | None:
         progress_s = self._latest.progress_s if self._latest is not None else None

@@ -172,6 +172,7 @@ class WedgeWatch:
         request_id = f"{canary.prefix}-canary-{len(self.canary_ids)}"
         self.canary_ids.add(request_id)
         sent_s = asyncio.get_running_loop().time()
+        self.tracker.canary_sent(sent_s)
         answer = await ask_canary(
             canary.chat_url,
             model=canary.model,

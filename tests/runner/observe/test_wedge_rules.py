@@ -54,6 +54,66 @@ def test_a_token_that_came_while_the_canary_waited_ends_the_stillness_it_was_sen
     assert scene.tracker.canary_unanswered("no answer", sent_s=scene.at_s) is not None
 
 
+def prefill(inflight: int, tokens_in: int) -> str:
+    """The page of a prefill server: requests whose pages nobody fetches, and prompts that it read.
+
+    The decode server's gauges stay behind, as they do while it makes no step.
+    """
+    return (
+        f'sglang:num_prefill_inflight_queue_reqs{{tp_rank="0"}} {inflight}\n'
+        f'sglang:realtime_tokens_total{{mode="prefill_compute",tp_rank="0"}} {tokens_in}\n'
+    )
+
+
+def decode(tokens_out: int) -> str:
+    return (
+        'sglang:num_running_reqs{tp_rank="0"} 0\n'
+        f'sglang:realtime_tokens_total{{mode="decode",tp_rank="0"}} {tokens_out}\n'
+    )
+
+
+@pytest.mark.parametrize("has_client", [False, True])
+def test_a_canary_that_is_prefilled_and_never_answered_is_no_sign_of_life(
+    has_client: bool,
+) -> None:
+    scene = Scene()
+    held = 0 if has_client else 3
+    if has_client:
+        scene.send("a")
+    scene.look(prefill(held, 36), decode(36))
+    scene.for_seconds(22, prefill(held, 36), decode(36))
+    sent_s = scene.at_s
+    scene.tracker.canary_sent(sent_s)
+    scene.for_seconds(18, prefill(held, 42), decode(36))
+
+    span = scene.tracker.canary_unanswered("no answer", sent_s=sent_s)
+
+    assert span is not None
+    assert span.started_s == 1000.0
+    assert span.rule is (WedgeRule.CLIENT if has_client else WedgeRule.ENGINE)
+
+
+@pytest.mark.parametrize(
+    ("after", "has_progress"),
+    [
+        (prefill(4, 2036), False),
+        (prefill(0, 42), False),
+        (prefill(4, 42), True),
+    ],
+    ids=["a long prompt is read", "nothing is held any more", "an answer of ours goes on"],
+)
+def test_what_more_than_a_canary_moves_ends_the_stillness(after: str, has_progress: bool) -> None:
+    scene = Scene()
+    scene.look(prefill(3, 36), decode(36))
+    scene.for_seconds(22, prefill(3, 36), decode(36))
+    sent_s = scene.at_s
+    scene.tracker.canary_sent(sent_s)
+    scene.progress_s = sent_s + 2 if has_progress else scene.progress_s
+    scene.for_seconds(18, after, decode(36))
+
+    assert scene.tracker.canary_unanswered("no answer", sent_s=sent_s) is None
+
+
 def test_a_server_where_nobody_listens_has_gone_and_is_not_suspected_at_once_again() -> None:
     scene = Scene()
     scene.look(sglang(1, 100))
