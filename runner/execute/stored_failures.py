@@ -54,7 +54,11 @@ def read_failures(store: Store, facts: CampaignFacts, *, arm: str | None = None)
 
 
 def _wanted(names: dict[int, str], arm: str | None) -> set[int]:
-    found = {i for i, name in names.items() if arm in (None, name, format_id(IdKind.ARM, i))}
+    if arm is None:
+        return set(names)
+    found = {i for i, name in names.items() if arm in (name, format_id(IdKind.ARM, i))}
+    if not found and not names:
+        raise UsageError(f"the campaign has no arm {arm!r}, and no other: none was planned yet")
     if not found:
         listed = "; ".join(f"{format_id(IdKind.ARM, i)} {name}" for i, name in names.items())
         raise UsageError(f"the campaign has no arm {arm!r}; it has: {listed}")

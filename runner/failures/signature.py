@@ -27,13 +27,20 @@ _OWN = (
 
 @dataclass(frozen=True, slots=True, order=True)
 class Signature:
-    """`words` tell what was seen, from the general to the particular."""
+    """`words` tell what was seen, from the general to the particular; `detail` what was said of an
+    error, which may quote what was asked.
+    """
 
     outcome: str
     words: tuple[str, ...]
+    detail: str = ""
 
     @property
     def text(self) -> str:
+        return ", ".join(filter(None, (self.outcome, *self.words, self.detail)))
+
+    @property
+    def text_without_detail(self) -> str:
         return ", ".join((self.outcome, *self.words))
 
 
@@ -41,7 +48,7 @@ def signature_of(outcome: str, turn: TurnFacts) -> Signature:
     """`outcome` is that of the session which the turn decided."""
     if Outcome(outcome).outcome_class is OutcomeClass.CORRUPT:
         return Signature(outcome, tuple(_corrupt_words(turn)))
-    return Signature(outcome, tuple(_error_words(turn)))
+    return Signature(outcome, tuple(_error_words(turn)), without_its_own(turn.detail or ""))
 
 
 def without_its_own(text: str) -> str:
@@ -90,7 +97,4 @@ def _error_words(turn: TurnFacts) -> list[str]:
     words = [str(turn.reason or "unknown")]
     if turn.http_status is not None and turn.http_status >= 400:
         words.append(f"HTTP {turn.http_status}")
-    detail = without_its_own(turn.detail or "")
-    if detail:
-        words.append(detail)
     return words

@@ -41,6 +41,8 @@ _INTERVALS = (
 
 
 def arms_section(results: Sequence[ArmResult], *, title: str, silence: Sequence[str]) -> Section:
+    if not results:
+        return Section(title, (Paragraph("No arm was planned."),))
     blocks: tuple[Block, ...] = (
         rate_figure(results),
         outcome_figure(results),
@@ -76,6 +78,8 @@ def runs_section(results: Sequence[ArmResult]) -> Section:
         tuple(_run_row(run, result) for run, result in rows[:MOST_RUNS]),
         numeric=frozenset({2, 6, 7}),
     )
+    if not rows:
+        return Section("Runs", (Paragraph("No run was planned."),), role=SectionRole.DETAIL)
     rest = len(rows) - MOST_RUNS
     more = (Paragraph(f"{counted_text(rest, 'further run')} in the table of runs."),)
     blocks = (table, *(more if rest > 0 else ()))

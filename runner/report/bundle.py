@@ -43,6 +43,8 @@ _MAY_QUOTE_PROMPTS = (
     "requests, responses and service logs are left out, and so is what was in flight at a wedge, "
     "because they may quote prompts"
 )
+_NO_PROMPTS_OF_FILE = "campaign.yaml is without its comments and what it has the client say"
+_NO_FILE = "campaign.yaml is left out, because what in it is a prompt cannot be told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ class _Gathering:
     def members(self, document: ReportDocument) -> Iterator[Member]:
         yield Member("report.md", [to_markdown(document).encode()])
         yield Member("report.html", [to_html(document).encode()])
-        yield Member("campaign.yaml", [self.redactor(self.record.source_text).encode()])
+        if self.record.source_text:
+            yield Member("campaign.yaml", [self.redactor(self.record.source_text).encode()])
         for table in self.tables():
             yield Member(f"tables/{table.name}.csv", csv_chunks(table, self.redactor))
             yield Member(f"tables/{table.name}.parquet", _parquet_chunks(table, self.redactor))
@@ -120,6 +123,8 @@ class _Gathering:
 
     def left_out(self) -> list[str]:
         said = [_MAY_QUOTE_PROMPTS] if self.redactor.hides_prompts else []
+        if self.redactor.hides_prompts:
+            said.append(_NO_PROMPTS_OF_FILE if self.record.source_text else _NO_FILE)
         kinds = [*self._corrupt(), *_SILENT]
         failing = sum(run.counts[kind] for run in self._runs() for kind in kinds)
         shown = len(self._session_ids())
@@ -207,12 +212,15 @@ class _Gathering:
             boxes = raw_of_run(connection, run.id, _BLACK_BOX)
         for service in sorted({piece.service or "service" for piece in logs}):
             ids = [piece.id for piece in logs if (piece.service or "service") == service]
-            yield Member(f"logs/{name}/{_safe(service)}.log", self._raw(ids))
+            yield Member(f"logs/{name}/{self._named(service)}.log", self._raw(ids))
         for piece in boxes:
             if hides and piece.kind in (RawKind.WEDGE_IN_FLIGHT, RawKind.WEDGE_LOG_TAIL):
                 continue
-            file = f"{piece.at_us}-{_safe(piece.service or 'all')}-{piece.kind}"
+            file = f"{piece.at_us}-{self._named(piece.service or 'all')}-{piece.kind}"
             yield Member(f"black_boxes/{name}/{file}", self._raw([piece.id]))
+
+    def _named(self, service: str) -> str:
+        return _safe(self.redactor(service))
 
     def _raw(self, ids: Sequence[int]) -> Iterator[bytes]:
         """Recorded bytes one behind the other, redacted line by line; bytes that are no text stay

@@ -33,7 +33,7 @@ def campaign_report(record: CampaignRecord) -> ReportDocument:
             *attribution_section(record),
             exclusions_section(results),
             *false_alarms_section(record.verdicts),
-            *failures_section(record.failures),
+            *failures_section(record.failures, hides_prompts=record.hides_prompts),
             *examples_section(record.examples),
             runs_section(results),
             method_section(record),
@@ -90,10 +90,24 @@ def method_section(record: CampaignRecord) -> Section:
 
 
 def file_section(record: CampaignRecord) -> Section:
-    """The file as it was read; saved, it runs the campaign again."""
-    said = Paragraph("Saved as a file, this is played again by decisive run FILE.")
-    text = Verbatim(record.source_text)
-    return Section("Campaign file", (said, text), role=SectionRole.REPRODUCTION)
+    """The file as it was read; saved, it runs the campaign again. Without prompts, what is left."""
+    blocks: tuple[Block, ...] = (Paragraph(_of_file(record)),)
+    if record.source_text:
+        blocks = (*blocks, Verbatim(record.source_text))
+    return Section("Campaign file", blocks, role=SectionRole.REPRODUCTION)
+
+
+def _of_file(record: CampaignRecord) -> str:
+    if record.source_text is None:
+        return "It is left out: what in it is a prompt cannot be told."
+    if not record.source_text:
+        return "None: other tools made the runs of this campaign."
+    if record.hides_prompts:
+        return (
+            "Written anew without its comments and what it has the client say (system, request): "
+            "its sessions are not played again by this."
+        )
+    return "Saved as a file, this is played again by decisive run FILE."
 
 
 def _version(record: CampaignRecord) -> str:

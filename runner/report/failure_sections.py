@@ -13,13 +13,14 @@ MOST_CLUSTERS = 20
 _MOST_NAMES = 4
 
 
-def failures_section(failures: Failures | None) -> tuple[Section, ...]:
-    """None where no session failed."""
+def failures_section(failures: Failures | None, *, hides_prompts: bool) -> tuple[Section, ...]:
+    """None where no session failed. What servers said of an error may quote a prompt."""
     if failures is None or not failures.clusters:
         return ()
     shown = failures.clusters[:MOST_CLUSTERS]
     header = ("what it looks like", "sessions", "runs", "turns", "arms", "logged near", "examples")
-    table = Table(header, tuple(map(_row, shown)), numeric=frozenset({1, 2}))
+    rows = tuple(_row(each, hides_prompts=hides_prompts) for each in shown)
+    table = Table(header, rows, numeric=frozenset({1, 2}))
     blocks: list[Block] = [table]
     rest = failures.clusters[MOST_CLUSTERS:]
     if rest:
@@ -41,10 +42,11 @@ def failures_section(failures: Failures | None) -> tuple[Section, ...]:
     return (Section("Failures that look alike", tuple(blocks)),)
 
 
-def _row(cluster: FailureCluster) -> tuple[Words, ...]:
+def _row(cluster: FailureCluster, *, hides_prompts: bool) -> tuple[Words, ...]:
+    signature = cluster.signature
     turns = {f"turn {turn + 1}": number for turn, number in cluster.by_turn.items()}
     return (
-        cluster.signature.text,
+        signature.text_without_detail if hides_prompts else signature.text,
         f"{cluster.sessions:,}",
         f"{cluster.runs:,}",
         _named(turns),

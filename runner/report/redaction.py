@@ -27,7 +27,7 @@ _KEY_NAME = (
 )
 _NAMED_KEY = re.compile(
     rf"""(?ix)
-    ( \b{_KEY_NAME} \\?["']? \s* [:=] \s* \\?["']? | --{_KEY_NAME} [\s"',]+ )
+    ( \b{_KEY_NAME} \\?["']? \s* [:=] \s* \\?["']? | --{_KEY_NAME} [\s"',]+ (?:-\ +["']?)? )
     ( (?:(?:bearer|basic)\s+)? )
     ( (?!bearer\b|basic\b|\[key\ taken) [^\s"',;}}\\]{{6,}} )
     """

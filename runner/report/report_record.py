@@ -50,10 +50,10 @@ class ReportedLaunch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignRecord:
-    """`taken_out` names what was redacted; the texts here are still whole."""
+    """`source_text` is None where prompts are to be hidden and it is not known which they are."""
 
     campaign: CampaignFacts
-    source_text: str
+    source_text: str | None
     arms: Sequence[ArmFacts]
     runs: Sequence[RunCounts]
     verdicts: Sequence[ReportedVerdict]
@@ -62,6 +62,7 @@ class CampaignRecord:
     silence: Sequence[str] = ()
     launches: Sequence[ReportedLaunch] = ()
     failures: Failures | None = None
+    hides_prompts: bool = False
 
     @property
     def results(self) -> tuple[ArmResult, ...]:

@@ -20,6 +20,7 @@ from runner.execute.campaign_evidence import CampaignEvidence, gather_evidence
 from runner.execute.silence import silence_lines
 from runner.execute.stored_failures import read_failures
 from runner.execute.verdicts import reach_verdicts
+from runner.report.campaign_text import without_prompts
 from runner.report.redaction import hidden_text
 from runner.report.report_record import (
     ArmRecord,
@@ -49,15 +50,16 @@ def campaign_record(
         source = campaign_source(connection, facts.id) or ""
     return CampaignRecord(
         campaign=facts,
-        source_text=source,
+        source_text=without_prompts(source) if hides_prompts else source,
         arms=known_arms,
         runs=stored_runs,
         verdicts=_reported_verdicts(store, facts.id, evidence),
         examples=_examples(store, facts, known_arms, stored_runs, hides_prompts=hides_prompts),
         attribution=attribution_lines(evidence),
-        silence=silence_lines(store, facts.id),
+        silence=silence_lines(store, facts.id, with_details=not hides_prompts),
         launches=_launches(store, stored_runs, evidence),
         failures=read_failures(store, facts),
+        hides_prompts=hides_prompts,
     )
 
 

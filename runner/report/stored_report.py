@@ -2,13 +2,13 @@
 both take it from here, so that they give the same bytes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from db.identifiers import IdKind, format_id
-from db.reads.campaigns import CampaignFacts, campaign, campaign_of_arm
-from db.reads.runs import launch_reports, run, runs
+from db.reads.campaigns import CampaignFacts, campaign, campaign_definition, campaign_of_arm
+from db.reads.runs import launch, launch_reports, run, runs
 from db.reads.sessions import session as stored_session
 from db.store import Store
 from runner.errors import UsageError
@@ -16,6 +16,7 @@ from runner.report.arm_report import arm_report
 from runner.report.campaign_report import campaign_report
 from runner.report.comparison_report import comparison_report
 from runner.report.document import ReportDocument, with_texts
+from runner.report.known_hosts import hosts_in
 from runner.report.redaction import Redacted, Redactor
 from runner.report.session_report import session_report
 from runner.report.stored_record import (
@@ -26,7 +27,6 @@ from runner.report.stored_record import (
 )
 
 ALWAYS_TAKEN_OUT = (Redacted.KEYS,)
-_HOST_FACTS = ("host", "hostname", "node", "node_name", "node_ip", "dist_init_addr")
 _LEAST_HOST = 3
 
 
@@ -80,12 +80,15 @@ def redactor_for(store: Store, scope: ReportScope, kinds: Iterable[Redacted]) ->
         stored = runs(connection, [scope.campaign.id])
         launches = sorted({each.launch_id for each in stored if each.launch_id is not None})
         reports = launch_reports(connection, launches)
+        started = [launch(connection, each) for each in launches]
+        definition = campaign_definition(connection, scope.campaign.id) or {}
     workers = [each.worker.rpartition("@")[2] for each in stored if each.worker]
-    told = [
-        host for report in reports.values() for facts in report.values() for host in _hosts(facts)
-    ]
+    stack = definition.get("stack") or {}
+    commands = [each.commands for each in started if each is not None]
+    told = [*hosts_in(list(reports.values())), *hosts_in(commands), *hosts_in(stack)]
+    services = {name for each in reports.values() for name in each}
     hosts = [host for host in (*workers, *told) if len(host) >= _LEAST_HOST]
-    return Redactor(kinds, hosts=hosts)
+    return Redactor(kinds, hosts=[host for host in hosts if host not in services])
 
 
 def stored_report(
@@ -112,10 +115,3 @@ def _document(store: Store, scope: ReportScope, *, hides_prompts: bool) -> Repor
     return comparison_report(
         comparison_record(store, scope.arm_id, scope.versus_id, hides_prompts=hides_prompts)
     )
-
-
-def _hosts(facts: Mapping[str, Any]) -> Iterator[str]:
-    for name in _HOST_FACTS:
-        value = facts.get(name)
-        if isinstance(value, str):
-            yield value.partition(":")[0]

@@ -9,6 +9,7 @@ from runner.campaign.file_shape import level_text
 from runner.evidence.number_words import counted_text, of_text
 from runner.evidence.rates import Rate
 from runner.evidence.wording import interval_text, moment_text, percent_text
+from runner.report.redaction import Redacted, Redactor
 from runner.reproduction.recorded_load import RecordedLoad, SeenRuns, number_of
 
 _MAX_DETAIL = 400
@@ -37,7 +38,8 @@ that was corrupt then has no turns after that one."""
 
 
 def readme_text(load: RecordedLoad) -> str:
-    return "\n".join(_lines(load)) + "\n"
+    """Keys that stand in the recorded commands are taken out."""
+    return Redactor([Redacted.KEYS])("\n".join(_lines(load)) + "\n")
 
 
 def seen_text(load: RecordedLoad) -> str:

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from runner.cli.command_list import loaded_command
 from runner.errors import UsageError
 from tests.app.scenes import decisive_test
+from tests.db.factories import stored_campaign
 from tests.db.fresh_stores import fresh_store
 from tests.runner.report.golden_reports import BASE_URL, KEPT
 
@@ -146,3 +147,14 @@ def test_what_does_not_fit_is_one_sentence(
     report: "Report", arguments: list[str], said: str
 ) -> None:
     assert said in report.refusal(*arguments)
+
+
+def test_a_campaign_without_any_arm_has_a_report_that_says_so(tmp_path: Path) -> None:
+    with fresh_store(tmp_path) as store:
+        stored_campaign(store, arms=[])
+
+        said = Report(store.url).run("c-1").stdout
+
+    assert "No arm was planned." in said
+    assert "No run was planned." in said
+    assert "| arm |" not in said

@@ -15,6 +15,7 @@ KEYS = Redactor([Redacted.KEYS])
         ('{\\"api_key\\": \\"abcdefgh\\"}', f'{{\\"api_key\\": \\"{TAKEN_OUT}\\"}}'),
         ("serve --api-key s3cr3tkey --port 8000", f"serve --api-key {TAKEN_OUT} --port 8000"),
         ('["--api-key", "s3cr3tkey"]', f'["--api-key", "{TAKEN_OUT}"]'),
+        ("- --api-key\n- s3cr3tkey\n", f"- --api-key\n- {TAKEN_OUT}\n"),
         ("HF_TOKEN=hf_abcdefghijklmnop", f"HF_TOKEN={TAKEN_OUT}"),
         ("x-api-key: 0123456789", f"x-api-key: {TAKEN_OUT}"),
         ("http://ann:pass@gpu7:3000/v1", f"http://{TAKEN_OUT}@gpu7:3000/v1"),
