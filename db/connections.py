@@ -2,14 +2,17 @@
 
 import sqlite3
 from collections.abc import Callable
+from json import dumps
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+import msgspec
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import NoSuchModuleError
 
 from db.errors import StoreUrlError
+from db.raw_bytes import PlainPairs
 from db.store_url import StoreUrl
 
 BUSY_TIMEOUT_S = 30.0
@@ -80,6 +83,7 @@ def _sqlite_engine(path: Path, access: Access, *, begin: str, foreign_keys: bool
         "sqlite://",
         creator=lambda: connect_sqlite(path, access, foreign_keys=foreign_keys),
         poolclass=QueuePool,
+        json_serializer=_json_text,
     )
     event.listen(engine, "begin", _beginner(begin))
     return engine
@@ -94,9 +98,16 @@ def _beginner(statement: str) -> Callable[[Connection], None]:
 
 def _server_engine(url: StoreUrl) -> Engine:
     try:
-        return create_engine(url.url, pool_pre_ping=True)
+        return create_engine(url.url, pool_pre_ping=True, json_serializer=_json_text)
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise StoreUrlError(
             f"The store {url} needs a database driver ({error}): install one, "
             "for example with: pip install 'psycopg[binary]'."
         ) from error
+
+
+def _json_text(value: object) -> str:
+    """As JSON columns are written; pairs of numbers in a tenth of the time of Python's writer."""
+    if type(value) is PlainPairs:
+        return msgspec.json.encode(value).decode("ascii")
+    return dumps(value)

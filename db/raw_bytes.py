@@ -20,6 +20,10 @@ ReadTimes = Sequence[tuple[float, int]]
 """(seconds since the request, bytes so far) for each read of a response."""
 
 
+class PlainPairs(list[tuple[float, int]]):
+    """Read times on their way into JSON: hundreds of pairs of numbers, and nothing else."""
+
+
 class KeptBytes(NamedTuple):
     content: bytes
     size_bytes: int

@@ -16,9 +16,9 @@ from sqlmodel import SQLModel
 
 from db.errors import DuplicateSessionError, RowMissingError, RunClosedError
 from db.identifiers import IdKind, format_id
-from db.raw_bytes import ReadTimes, keep, rounded_reads
+from db.raw_bytes import PlainPairs, ReadTimes, keep
 from db.tables.runs import RunRow
-from db.tables.sessions import RawRow, SessionRow, TurnRow
+from db.tables.sessions import RawRow, SessionRow, SessionValues, TurnRow, TurnValues
 from db.vocabulary import Outcome, RawKind, RunFlag, RunState
 
 SECOND_US = 1_000_000
@@ -26,9 +26,12 @@ SECOND_US = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedTurn:
-    """A turn with the bytes that were sent and received; `turn.session_id` is filled in later."""
+    """A turn with the bytes that were sent and received; `turn.session_id` is filled in later.
 
-    turn: TurnRow
+    The times of `reads` are stored as they are: round them to what they can tell.
+    """
+
+    turn: TurnValues
     request: bytes
     response: bytes
     reads: ReadTimes = ()
@@ -38,7 +41,7 @@ class EndedTurn:
 class EndedSession:
     """`progress_said`: what its run, this session included, bears so far; None keeps the last."""
 
-    session: SessionRow
+    session: SessionValues
     turns: tuple[EndedTurn, ...] = ()
     progress_said: str | None = None
 
@@ -51,8 +54,8 @@ class EndedSession:
 class PackedSession:
     """A session whose bytes are compressed, so that writing it takes little time."""
 
-    session: SessionRow
-    turns: tuple[TurnRow, ...]
+    session: SessionValues
+    turns: tuple[TurnValues, ...]
     raws: tuple[tuple[Mapping[str, Any], ...], ...]  # by turn, column name to value
     progress_said: str | None = None
 
@@ -107,7 +110,10 @@ def insert_rows(connection: Connection, rows: Sequence[SQLModel]) -> None:
 
 def column_values(row: SQLModel) -> dict[str, Any]:
     """Column name to value; an id that the database will give is left out."""
-    values = {column.name: getattr(row, column.name) for column in table_of(type(row)).columns}
+    if isinstance(row, SessionValues | TurnValues) and not isinstance(row, SessionRow | TurnRow):
+        values = dict(vars(row))  # no row of a table: its fields are its columns
+    else:
+        values = {column.name: getattr(row, column.name) for column in table_of(type(row)).columns}
     if values.get("id", 0) is None:
         del values["id"]
     return values
@@ -134,7 +140,7 @@ def _raw_values(run_id: int, ended: EndedTurn) -> tuple[Mapping[str, Any], ...]:
             **shared,
             "kind": RawKind.RESPONSE,
             "at_us": ended_us,
-            "reads": rounded_reads(ended.reads),
+            "reads": PlainPairs(ended.reads),
             **keep(ended.response)._asdict(),
         },
     )
@@ -161,7 +167,7 @@ def _count_in_run(connection: Connection, packed: Sequence[PackedSession]) -> No
     )
 
 
-def _refuse_duplicates(connection: Connection, rows: Sequence[SessionRow]) -> None:
+def _refuse_duplicates(connection: Connection, rows: Sequence[SessionValues]) -> None:
     """Nobody can come between this look and the insertion: the row of the run is locked."""
     run_id = rows[0].run_id
     indexes = Counter(row.session_index for row in rows)

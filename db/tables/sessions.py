@@ -11,15 +11,8 @@ NOT_STORED_YET = 0
 """Stands for the id of a row that the recorder is about to write; never the id of a stored row."""
 
 
-class SessionRow(SQLModel, table=True):
-    """One dialogue that was played. A row exists only once the session has ended."""
-
-    __tablename__ = "session"
-    __table_args__ = (
-        UniqueConstraint("run_id", "session_index"),
-        one_of("outcome", Outcome),
-        Index("session_by_outcome", "run_id", "outcome"),
-    )
+class SessionValues(SQLModel):
+    """What is known of a dialogue that was played; made in a tenth of the time of its row."""
 
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key=id_of(RunRow))
@@ -41,11 +34,21 @@ class SessionRow(SQLModel, table=True):
     judge_version: str
 
 
-class TurnRow(SQLModel, table=True):
-    """One request and its answer: `due` as the dialogue asked, `got` as rightly reassembled."""
+class SessionRow(SessionValues, table=True):
+    """One dialogue that was played. A row exists only once the session has ended."""
 
-    __tablename__ = "turn"
-    __table_args__ = (UniqueConstraint("session_id", "turn_index"),)
+    __tablename__ = "session"
+    __table_args__ = (
+        UniqueConstraint("run_id", "session_index"),
+        one_of("outcome", Outcome),
+        Index("session_by_outcome", "run_id", "outcome"),
+    )
+
+
+class TurnValues(SQLModel):
+    """What is known of one request and its answer: `due` as the dialogue asked, `got` as rightly
+    reassembled.
+    """
 
     id: int | None = Field(default=None, primary_key=True)
     session_id: int = Field(default=NOT_STORED_YET, foreign_key=id_of(SessionRow))
@@ -73,6 +76,13 @@ class TurnRow(SQLModel, table=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: Json = json_object()
+
+
+class TurnRow(TurnValues, table=True):
+    """One turn of a session, as it is stored."""
+
+    __tablename__ = "turn"
+    __table_args__ = (UniqueConstraint("session_id", "turn_index"),)
 
 
 class RawRow(SQLModel, table=True):

@@ -4,6 +4,7 @@ Knows the OpenAI chat completion format and its many departures; it does not jud
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -83,6 +84,11 @@ class MessageAssembler:
         """A token of the first choice, as `add` would have read it; only before `is_done`."""
         self._has_choices = True
         self._choice(0).add_plain(delta)
+
+    def add_plain_texts(self, texts: Sequence[str], *, field: str) -> None:
+        """As `add_plain`: tokens with a text in this one field of theirs, none of them empty."""
+        self._has_choices = True
+        self._choice(0).add_plain_texts(texts, field=field)
 
     @property
     def is_done(self) -> bool:
@@ -167,6 +173,13 @@ class _Choice:
                 "reasoning": delta.reasoning or "",
             }
             self._add_reasoning({name: text for name, text in texts.items() if text})
+
+    def add_plain_texts(self, texts: Sequence[str], *, field: str) -> None:
+        if field == "content":
+            self.content += texts
+        else:
+            self._reasoning_by_field.setdefault(field, []).extend(texts)
+            self._reasoning += texts
 
     def faults(self) -> list[Flag]:
         found = []

@@ -5,6 +5,7 @@ where the form of an entry was seen.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from runner.judge.markup_family import MarkupFamily
@@ -57,6 +58,7 @@ def families_of_parser(parser: str) -> tuple[MarkupFamily, ...]:
     return tuple(family for family in CATALOGUE if parser in family.parsers)
 
 
+@lru_cache(maxsize=64)
 def families_for_model(model: str | None) -> tuple[MarkupFamily, ...]:
     """The whole catalogue, the families of the served model first."""
     if not model:

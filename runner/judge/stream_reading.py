@@ -4,16 +4,19 @@ The common event, one line of data with one token in it, takes a short way; all 
 Either way the result is that of `EventStreamDecoder` and `MessageAssembler`, read by read.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Final
 
 from runner.judge.assembly import MessageAssembler
 from runner.judge.event_stream import MAX_EVENT_BYTES, EventStreamDecoder, ServerSentEvent
-from runner.judge.plain_chunk import plain_delta
+from runner.judge.plain_chunk import ChunkForm, PlainDelta, chunk_form, plain_delta
 from runner.judge.record import TurnRecord
 
 _BLANK_LINE: Final = b"\n\n"
 _DATA: Final = b"data:"
+_MOST_AT_ONCE: Final = 256
 
 
 def read_stream(record: TurnRecord, assembler: MessageAssembler) -> list[float | None]:
@@ -32,23 +35,39 @@ def _ends_with_tokens(body: bytes, assembler: MessageAssembler) -> list[int]:
     """The offsets behind the events that held a token."""
     found: list[int] = []
     decoder = EventStreamDecoder()
-    end = 0
     *blocks, rest = body.split(_BLANK_LINE)
-    for block in blocks:
-        is_first, end = end == 0, end + len(block) + len(_BLANK_LINE)
-        if not assembler.is_done and _is_one_line_of_data(block):
-            delta = plain_delta(block[len(_DATA) :])
-            if delta is not None:
-                if is_first:
-                    decoder.feed(b"\n")  # where a byte order mark could have stood
-                assembler.add_plain(delta)
-                found.append(end)
-                continue
-        if _add_all(assembler, decoder.feed(block + _BLANK_LINE)):
-            found.append(end)
+    ends = list(accumulate(len(block) + len(_BLANK_LINE) for block in blocks))
+    form: ChunkForm | None = None
+    at, at_once = 0, 1
+    while at < len(blocks):
+        run = blocks[at : at + at_once]
+        if form is not None and (texts := form.texts(run)) is not None:
+            assembler.add_plain_texts(texts, field=form.field)
+            found += ends[at : at + len(run)]
+        elif len(run) > 1:  # an odd one is among them: it is looked for in ever shorter runs
+            at_once = len(run) // 2
+            continue
+        elif (delta := _token_of(run[0], assembler)) is not None:
+            if at == 0:
+                decoder.feed(b"\n")  # where a byte order mark could have stood
+            assembler.add_plain(delta)
+            found.append(ends[at])
+            form = chunk_form(run[0], delta)
+        else:
+            if _add_all(assembler, decoder.feed(run[0] + _BLANK_LINE)):
+                found.append(ends[at])
+            form = None if assembler.is_done else form
+        at += len(run)
+        at_once = 1 if form is None else min(2 * at_once, _MOST_AT_ONCE)
     if _add_all(assembler, decoder.feed(rest)) | _add_all(assembler, decoder.close()):
         found.append(len(body))
     return found
+
+
+def _token_of(block: bytes, assembler: MessageAssembler) -> PlainDelta | None:
+    if assembler.is_done or not _is_one_line_of_data(block):
+        return None
+    return plain_delta(block[len(_DATA) :])
 
 
 def _is_one_line_of_data(block: bytes) -> bool:
@@ -57,10 +76,10 @@ def _is_one_line_of_data(block: bytes) -> bool:
 
 def _times_of(ends: list[int], reads: tuple[tuple[float, int], ...]) -> Iterator[float]:
     """One entry a read, however many tokens it brought; what no read covers came with the last."""
-    number, given = 0, -1
+    sizes = [bytes_so_far for _, bytes_so_far in reads]
+    number, given, last = 0, -1, len(reads) - 1
     for end in ends:
-        while number + 1 < len(reads) and reads[number][1] < end:
-            number += 1
+        number = min(bisect_left(sizes, end, number), last)
         if number != given:
             given = number
             yield reads[number][0]

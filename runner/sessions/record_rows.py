@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from db.session_writing import EndedSession
-from db.tables.sessions import SessionRow
+from db.tables.sessions import SessionValues
 from runner.judge.chunk_reading import MOST_TOKENS
 from runner.judge.version import JUDGE_VERSION
 from runner.sessions.played_session import PlayedSession
@@ -14,7 +14,7 @@ def to_ended_session(played: PlayedSession, *, run_id: int) -> EndedSession:
     """Rows without ids; the recorder gives them when it stores the session."""
     judgement = played.judgement
     messages = [turn.judged.message for turn in played.turns]
-    row = SessionRow(
+    row = SessionValues(
         run_id=run_id,
         session_index=played.session_index,
         dialogue_key=played.dialogue_key,

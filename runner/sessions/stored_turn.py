@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from db.session_writing import EndedTurn
-from db.tables.sessions import TurnRow
+from db.tables.sessions import TurnValues
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.judge.json_values import JsonObject, parse_json
 from runner.judge.record import PriorMessage, TurnContext, TurnRecord, due_to_json
@@ -21,7 +21,7 @@ _WIRE = "wire"
 
 def to_ended_turn(turn: PlayedTurn, *, turn_index: int) -> EndedTurn:
     record, judged = turn.record, turn.judged
-    row = TurnRow(
+    row = TurnValues(
         session_id=_UNSAVED,
         turn_index=turn_index,
         round_index=turn.round_index,
@@ -51,7 +51,7 @@ def to_ended_turn(turn: PlayedTurn, *, turn_index: int) -> EndedTurn:
     return EndedTurn(turn=row, request=turn.request, response=record.body, reads=record.reads)
 
 
-def record_of(turn: TurnRow, *, response: bytes, reads: Sequence[tuple[float, int]]) -> TurnRecord:
+def record_of(turn: TurnValues, *, response: bytes, reads: Sequence[tuple[float, int]]) -> TurnRecord:
     """The record as the judge saw it."""
     wire = turn.context.get(_WIRE, {})
     deadline = wire.get("deadline")
@@ -68,7 +68,7 @@ def record_of(turn: TurnRow, *, response: bytes, reads: Sequence[tuple[float, in
     )
 
 
-def context_of(turn: TurnRow, *, request: bytes) -> TurnContext:
+def context_of(turn: TurnValues, *, request: bytes) -> TurnContext:
     """The context as the judge saw it. Raises ValueError where the row holds something else.
 
     Of a request that was too long to be kept only the messages of its round are left.

@@ -78,10 +78,16 @@ class StreamingClient:
         self._timeouts = {"connect": deadlines.connect_s, "pool": deadlines.connect_s}
 
     async def send(
-        self, body: JsonObject, *, request_id: str, session_left_s: float | None = None
+        self,
+        body: JsonObject,
+        *,
+        request_id: str,
+        encoded: bytes | None = None,
+        session_left_s: float | None = None,
     ) -> TurnRecord:
         """One request, to its end or to the first deadline; the connection is closed by then.
 
+        `encoded` is the body as `encode_body` gives it, where that was done before.
         `session_left_s` is what remains of the session's time; all of it where it is not given.
 
         Raises:
@@ -99,7 +105,7 @@ class StreamingClient:
         request = httpx.Request(
             "POST",
             self._url,
-            content=encode_body(body),
+            content=encode_body(body) if encoded is None else encoded,
             headers={**self._headers, "x-request-id": request_id},
             extensions={"timeout": self._timeouts, ON_RESEND: exchange.note_resent},
         )

@@ -5,7 +5,7 @@ own context: no word of the dialogue is used twice in it, and a value that comes
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runner.errors import ConfigError
@@ -24,6 +24,7 @@ _PARAMETERS = (1, 3)
 _WORDS_OF_A_VALUE = (1, 3)
 _NOUNS_OF_A_ROUND = (_PARAMETERS[1] + 1) * _WORDS_OF_A_VALUE[1]
 _NOUNS_OF_A_TOOL = 1 + _PARAMETERS[1]
+_VERBS_OF_A_TOOL = 2
 
 
 class ToolDialogue:
@@ -54,7 +55,8 @@ class ToolDialogue:
         of_tools = "" if self._tools is None else f"/{self._tools} tools"
         key = f"{_NAME}-{_VERSION}/{self._seed}{of_tools}/{session_index}"
         draw = random.Random(key)
-        words = _Draws(draw, self._words)
+        most_tools = self._tools or TOOLS_OF_A_DIALOGUE[1]
+        words = _Draws(draw, self._words, tools=most_tools, rounds=self._rounds)
         number = draw.randint(*TOOLS_OF_A_DIALOGUE) if self._tools is None else self._tools
         tools = [_invent_tool(words) for _ in range(number)]
         rounds = tuple(_invent_round(words, draw.choice(tools)) for _ in range(self._rounds))
@@ -99,12 +101,12 @@ class _Tool:
 
 
 class _Draws:
-    """The words of one session, none of them twice."""
+    """The words of one session, none of them twice: as many as it can come to need."""
 
-    def __init__(self, draw: random.Random, words: WordList) -> None:
+    def __init__(self, draw: random.Random, words: WordList, *, tools: int, rounds: int) -> None:
         self._draw = draw
-        self._verbs = shuffled(draw, words.verbs)
-        self._nouns = shuffled(draw, words.nouns)
+        self._verbs = iter(drawn(draw, words.verbs, tools * _VERBS_OF_A_TOOL))
+        self._nouns = iter(drawn(draw, words.nouns, _nouns_of(tools=tools, rounds=rounds)))
 
     def verb(self) -> str:
         return next(self._verbs)
@@ -119,19 +121,29 @@ class _Draws:
         return self._draw.sample(items, len(items))
 
 
-def shuffled(draw: random.Random, words: Sequence[str]) -> Iterator[str]:
-    """As `draw.sample(words, len(words))`, by the same random bits, in half the time: each session
-    shuffles a thousand words when it begins.
+def drawn(draw: random.Random, words: Sequence[str], count: int) -> list[str]:
+    """The first `count` of `draw.sample(words, len(words))`, which leaves `draw` where that would.
+
+    Each session shuffles a thousand words when it begins and uses some dozen of them: the others
+    cost only their random bits.
     """
-    pool, bits = list(words), draw.getrandbits
-    drawn: list[str] = []
-    for left in range(len(pool), 0, -1):
-        size = left.bit_length()
-        while (chosen := bits(size)) >= left:
+    pool, bits, size = list(words), draw.getrandbits, len(words)
+    chosen: list[str] = []
+    for left in range(size, max(size - count, 0), -1):
+        width = left.bit_length()
+        while (at := bits(width)) >= left:
             pass
-        drawn.append(pool[chosen])
-        pool[chosen] = pool[left - 1]
-    return iter(drawn)
+        chosen.append(pool[at])
+        pool[at] = pool[left - 1]
+    left = size - len(chosen)
+    while left > 0:
+        width = left.bit_length()
+        narrower = 1 << (width - 1)
+        for limit in range(left, narrower - 1, -1):
+            while bits(width) >= limit:
+                pass
+        left = narrower - 1
+    return chosen
 
 
 def _invent_tool(words: _Draws) -> _Tool:
@@ -165,6 +177,11 @@ def _tokens_without_fillers(tools: Sequence[_Tool], first: Round) -> int:
     values = due.arguments.values() if isinstance(due, DueCall) else ()
     wishes = sum(3 + len(str(value).split()) for value in values)
     return 12 + definitions + 5 + wishes
+
+
+def _nouns_of(*, tools: int, rounds: int) -> int:
+    """At most."""
+    return tools * _NOUNS_OF_A_TOOL + rounds * _NOUNS_OF_A_ROUND
 
 
 def _require_enough_words(words: WordList, rounds: int, *, tools: int) -> None:

@@ -103,6 +103,25 @@ LINES = [
 ENDS = [b"\n\n", b"\n\n", b"\n\n", b"\n", b"\n\n\n", b"\r\n\r\n", b"\r\r", b""]
 
 
+DELTA = b'data: {"object":"chat.completion.chunk",%b"choices":[{"index":0,"delta":%b}]}'
+CONTENTS = [b'"a" ', b'"a"\n', b' "a"', b'"a","b"', b'"a', b'"', b"null", b"1", b"", b'"content"']
+CUTTING = [  # what could pass for two, or for a part of its neighbour, where several are read
+    TOKEN % b'a","b',
+    (TOKEN % b"a")[:-1] + b"x",
+    (TOKEN % b"a").replace(b'"index":0', b'"index":1'),
+    TOKEN % b'",\n"',
+    TOKEN % b"",
+    TOKEN % b'a","role":"assistant',
+    TOKEN % b'"}}]},{"choices":[{"delta":{"content":"',
+    *(DELTA % (b"", b'{"content":%b}' % content) for content in CONTENTS),
+    DELTA % (b'"id":"content",', b'{"content":"a"}'),
+    DELTA % (b'"id":"content",', b'{"\\u0063ontent":"a"}'),
+    DELTA % (b"", b'{"content":"a","reasoning":"b"}'),
+    DELTA % (b"", b'{"reasoning":"b"}'),
+    DELTA % (b"", b'{"reasoning_content":"c"}'),
+]
+
+
 def the_long_way(record: TurnRecord) -> tuple[AssembledMessage, list[float]]:
     assembler, decoder = MessageAssembler(), EventStreamDecoder()
     times: list[float] = []
@@ -138,6 +157,33 @@ def test_the_short_way_reads_what_the_long_way_reads(
 ) -> None:
     body = b"".join(line + end for line, end in pieces)
     ends = sorted({round(cut * len(body)) for cut in cuts} - {0}) or [len(body)]
+    record = streamed(body, tuple((0.5 * number, end) for number, end in enumerate(ends, start=1)))
+    assembler = MessageAssembler()
+
+    times = read_stream(record, assembler)
+
+    message, expected = the_long_way(record)
+    assert assembler.message == message
+    assert list(dict.fromkeys(times)) == list(dict.fromkeys(expected))
+
+
+@given(
+    pieces=st.lists(
+        st.one_of(
+            st.tuples(st.just(TOKEN % b" word"), st.integers(1, 40)),
+            st.tuples(st.sampled_from(CUTTING), st.integers(1, 3)),
+            st.tuples(st.sampled_from(LINES), st.integers(1, 3)),
+        ),
+        max_size=10,
+    ),
+    step=st.integers(1, 400),
+)
+@settings(max_examples=400, deadline=None)
+def test_long_runs_of_tokens_are_read_as_one_by_one(
+    pieces: list[tuple[bytes, int]], step: int
+) -> None:
+    body = b"".join(line + b"\n\n" for line, times in pieces for _ in range(times))
+    ends = [*range(step, len(body), step), len(body)]
     record = streamed(body, tuple((0.5 * number, end) for number, end in enumerate(ends, start=1)))
     assembler = MessageAssembler()
 

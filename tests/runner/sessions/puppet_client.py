@@ -43,7 +43,12 @@ class PuppetClient:
     left_s: list[float | None] = field(default_factory=list)
 
     async def send(
-        self, body: JsonObject, *, request_id: str, session_left_s: float | None = None
+        self,
+        body: JsonObject,
+        *,
+        encoded: bytes | None = None,
+        request_id: str,
+        session_left_s: float | None = None,
     ) -> TurnRecord:
         turn = len(self.bodies)
         self.bodies.append(body)

@@ -154,6 +154,6 @@ def test_what_the_server_cached_on_its_host_is_summed_up() -> None:
 
     ended = to_ended_session(play({1: answer + cached + wire.DONE}), run_id=1)
 
-    assert ended.session.outcome is Outcome.DONE
+    assert ended.session.outcome == Outcome.DONE
     assert ended.session.host_cached_tokens == 64
     assert ended.turns[1].turn.cached_tokens == {"device": 8, "host": 64}

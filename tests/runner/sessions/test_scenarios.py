@@ -35,7 +35,12 @@ class Server:
         self.bodies: list[JsonObject] = []
 
     async def send(
-        self, body: JsonObject, *, request_id: str, session_left_s: float | None = None
+        self,
+        body: JsonObject,
+        *,
+        encoded: bytes | None = None,
+        request_id: str,
+        session_left_s: float | None = None,
     ) -> TurnRecord:
         self.bodies.append(json.loads(json.dumps(body)))
         return streamed(self._answer(body, len(self.bodies) - 1))

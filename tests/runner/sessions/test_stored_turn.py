@@ -3,7 +3,6 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db.tables.sessions import TurnRow
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.judge.json_values import JsonObject
 from runner.judge.record import DueAnswer, DueCall, TurnRecord
@@ -141,7 +140,6 @@ def test_a_stored_turn_holds_what_its_page_shows() -> None:
 
     row = to_ended_turn(turn, turn_index=3).turn
 
-    assert isinstance(row, TurnRow)
     assert (row.turn_index, row.round_index, row.request_id) == (3, 1, "r-1-s0-t0")
     assert row.due == {"kind": "answer", "must_contain": ["amber"]}
     assert row.got["content"] == "Done: amber"

@@ -11,7 +11,7 @@ from runner.errors import ConfigError
 from runner.judge.record import DueAnswer, DueCall
 from runner.sessions.dialogue import Dialogue, Round
 from runner.sessions.scenario import make_scenario
-from runner.sessions.tool_dialogue import ToolDialogue, shuffled
+from runner.sessions.tool_dialogue import ToolDialogue, drawn
 
 KNOWN = ("please hear with elm = root stage stem; poem = melody.", "peach hand")
 USER = re.compile(r"please (?P<keyword>\w+) with (?P<wishes>.+)\.")
@@ -145,10 +145,12 @@ def test_more_rounds_than_there_are_words_for_are_refused_in_a_sentence() -> Non
         make_scenario(Workload(sessions=80, rounds=900))
 
 
-@given(st.integers(0, 2**32), st.integers(0, 1_500))
-def test_words_are_shuffled_as_the_standard_library_samples_them(seed: int, count: int) -> None:
-    words = [str(number) for number in range(count)]
+@given(st.integers(0, 2**32), st.integers(0, 1_500), st.integers(0, 1_600))
+def test_words_are_drawn_as_the_standard_library_samples_them(
+    seed: int, size: int, count: int
+) -> None:
+    words = [str(number) for number in range(size)]
     ours, theirs = random.Random(seed), random.Random(seed)
 
-    assert list(shuffled(ours, words)) == theirs.sample(words, count)
+    assert drawn(ours, words, count) == theirs.sample(words, size)[:count]
     assert ours.random() == theirs.random()
