@@ -51,7 +51,9 @@ def to_ended_turn(turn: PlayedTurn, *, turn_index: int) -> EndedTurn:
     return EndedTurn(turn=row, request=turn.request, response=record.body, reads=record.reads)
 
 
-def record_of(turn: TurnValues, *, response: bytes, reads: Sequence[tuple[float, int]]) -> TurnRecord:
+def record_of(
+    turn: TurnValues, *, response: bytes, reads: Sequence[tuple[float, int]]
+) -> TurnRecord:
     """The record as the judge saw it."""
     wire = turn.context.get(_WIRE, {})
     deadline = wire.get("deadline")
