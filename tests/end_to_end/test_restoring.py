@@ -1,5 +1,6 @@
 """A campaign that is killed leaves a stack that can be given back as it was found."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ import pytest
 
 from tests.end_to_end.processes import answers, decisive, decisive_running, number, wait_for
 from tests.fakes.controlled_configs import (
+    FAKES,
     FOUND_ARGS,
     UNIT,
     ControlledStack,
@@ -30,6 +32,17 @@ def killed_when(query: str, stack: ControlledStack, what: str) -> None:
         wait_for(lambda: number(stack.folder, query) >= 1, what=what)
         os.kill(process.pid, signal.SIGKILL)
         process.wait(120)
+    wait_for(lambda: not followers(stack), what="the end of the one who followed the journal")
+
+
+def followers(stack: ControlledStack) -> list[Path]:
+    """Processes that still follow the journal of this stack."""
+    words = str(FAKES / "journalctl.py").encode() + b"\0" + bytes(stack.folder)
+    found: list[Path] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            found += [path] if words in path.read_bytes() else []
+    return found
 
 
 def drop_ins(stack: ControlledStack) -> list[str]:

@@ -27,6 +27,7 @@ def main(folder: Path, verb: str, words: list[str]) -> int:
         return 0
     if verb == "logs":
         _follow(folder / f"{name}.journal")
+        return 0
     if not supervised.pid_of(folder, name):
         sys.stderr.write(f"Error: No such object: {name}\n")
         return 1
@@ -52,7 +53,7 @@ def _run(folder: Path, words: list[str]) -> int:
 
 def _follow(journal: Path) -> None:
     offset = 0
-    while True:
+    while supervised.is_heard():
         text = journal.read_text("utf-8")[offset:] if journal.exists() else ""
         whole = text[: text.rfind("\n") + 1]
         offset += len(whole)

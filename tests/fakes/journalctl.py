@@ -1,5 +1,7 @@
 """A stand-in for journalctl that reads what `supervised.py` keeps.
 
+As the real one it ends when nobody reads its output any more, also where it has nothing to say.
+
 python journalctl.py FOLDER -u UNIT -o json -f --no-tail --since=@SECONDS|--after-cursor=CURSOR
 python journalctl.py FOLDER -u UNIT -o json -n 1 --no-pager -q
 """
@@ -8,6 +10,9 @@ import json
 import sys
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import supervised
 
 POLL_S = 0.02
 
@@ -21,7 +26,7 @@ def main(folder: Path, unit: str, since_us: int, after: str) -> None:
     journal = folder / f"{unit}.journal"
     has_passed = not after
     offset = 0
-    while True:
+    while supervised.is_heard():
         lines = journal.read_text("utf-8")[offset:] if journal.exists() else ""
         whole = lines[: lines.rfind("\n") + 1]
         offset += len(whole)

@@ -9,6 +9,7 @@ FOLDER/NAME.journal a line of JSON for every line that it wrote.
 import contextlib
 import json
 import os
+import select
 import subprocess
 import sys
 import time
@@ -73,6 +74,13 @@ def status_of(folder: Path, name: str) -> int:
         return int((folder / f"{name}.status").read_text("ascii") or 0)
     except FileNotFoundError:
         return 0
+
+
+def is_heard() -> bool:
+    """Whether anybody reads our output still: a follower of a log is not to outlive its reader."""
+    poll = select.poll()
+    poll.register(sys.stdout, 0)
+    return not poll.poll(0)
 
 
 def _wait(holds: Callable[[], object]) -> None:
