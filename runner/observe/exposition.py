@@ -1,6 +1,7 @@
 """Reads a Prometheus or OpenMetrics page into samples; knows no series and invents none."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
@@ -34,6 +35,7 @@ def read_exposition(
     20500. Of a large page only the `wanted` series are read, or its beginning where it has none.
     Raises ValueError where no line of it is a sample.
     """
+    body = body.removeprefix(BOM_UTF8)
     if wanted is not None and len(body) > LARGE_PAGE_BYTES:
         body = _lines_of(wanted, body) or body[:LARGE_PAGE_BYTES]
     everything = body[:MAX_PAGE_BYTES].decode("utf-8", errors="replace")
