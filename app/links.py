@@ -23,13 +23,21 @@ class Metric(StrEnum):
 
 
 class ReportForm(StrEnum):
-    """What a report is exported as; the last two are Markdown for the bug form of a project."""
+    """What a report is exported as; `sglang` and `vllm` are Markdown for the project's bug form."""
 
     MARKDOWN = "markdown"
     HTML = "html"
     PDF = "pdf"
     SGLANG = "sglang"
     VLLM = "vllm"
+    CSV = "csv"
+    PARQUET = "parquet"
+    BUNDLE = "bundle"
+
+    @property
+    def is_document(self) -> bool:
+        """It is one text for people, not the data that it is made from."""
+        return self not in (ReportForm.CSV, ReportForm.PARQUET, ReportForm.BUNDLE)
 
 
 class Withheld(StrEnum):

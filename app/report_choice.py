@@ -14,6 +14,15 @@ FORM_WORDS = {
     ReportForm.PDF: "PDF",
     ReportForm.SGLANG: "SGLang issue",
     ReportForm.VLLM: "vLLM issue",
+    ReportForm.CSV: "CSV tables",
+    ReportForm.PARQUET: "Parquet tables",
+    ReportForm.BUNDLE: "Bundle",
+}
+_OUTPUTS = {
+    ReportForm.PDF: "report.pdf",
+    ReportForm.CSV: "tables",
+    ReportForm.PARQUET: "tables",
+    ReportForm.BUNDLE: "bundle.zip",
 }
 _TAKEN_OUT: dict[Withheld, tuple[Redacted, ...]] = {
     Withheld.NOTHING: (),
@@ -28,6 +37,7 @@ def project_of(form: ReportForm) -> Project | None:
 
 
 def format_of(form: ReportForm) -> DocumentFormat:
+    """Of a form that is a document."""
     return DocumentFormat.MARKDOWN if project_of(form) else DocumentFormat(form)
 
 
@@ -60,6 +70,6 @@ def command_of(place: ReportPlace, *, campaign_id: int) -> str:
     elif place.form is not ReportForm.MARKDOWN:
         words.append(f"--format {place.form}")
     words += [f"--redact {kind}" for kind in taken_out(place.without)]
-    if place.form is ReportForm.PDF:
-        words.append("--output report.pdf")
+    if place.form in _OUTPUTS:
+        words.append(f"--output {_OUTPUTS[place.form]}")
     return " ".join(words)

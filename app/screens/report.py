@@ -31,9 +31,6 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 with st.container(horizontal=True, vertical_alignment="bottom"):
     pick_form(place)
     pick_redaction(place)
-st.caption(
-    "Byte for byte what this command writes; with --format bundle -o FILE.zip it adds tables, "
-    "transcripts, logs and black boxes."
-)
+st.caption("Byte for byte what this command writes.")
 show_report(board, place)
 show_provenance(board)

@@ -20,15 +20,22 @@ from app.report_choice import (
     taken_out,
     withheld,
 )
+from app.report_data import bundle_file, table_file, tables_of
 from app.widgets.navigation import stay_at
 from app.wording import bytes_text
 from db.identifiers import IdKind, format_id
 from runner.errors import UsageError
 from runner.report.pdf import PDF_MISSING, pdf_is_available
 from runner.report.redaction import Redacted
+from runner.report.stored_report import ReportScope
 
 SHOWN_CHARACTERS = 200_000
 _WHOLE = 0
+_ZIP_TYPE = "application/zip"
+_TABLE_TYPES = {
+    ReportForm.CSV: "text/csv",
+    ReportForm.PARQUET: "application/vnd.apache.parquet",
+}
 _REDACTION_WORDS = {Redacted.HOSTS: "Hosts and folders", Redacted.PROMPTS: "Prompts"}
 
 
@@ -99,6 +106,9 @@ def pick_redaction(place: ReportPlace) -> None:
 def show_report(board: Board, place: ReportPlace) -> None:
     """The download, the command that gives the same bytes, and the report as it is exported."""
     st.code(command_of(place, campaign_id=board.campaign.id), language=None)
+    if not place.form.is_document:
+        _offer_data(board, place)
+        return
     if place.form is ReportForm.PDF:
         _offer_pdf(board, place)
         return
@@ -129,6 +139,45 @@ def _offer_pdf(board: Board, place: ReportPlace) -> None:
         st.warning(plain(f"{PDF_MISSING[:1].upper()}{PDF_MISSING[1:]}."))
 
 
+def _offer_data(board: Board, place: ReportPlace) -> None:
+    """Made when it is asked for; each table is a file, for a browser takes no folder."""
+    scope = ReportScope(board.campaign, place.arm, place.versus, place.session)
+    without, name = taken_out(place.without), _file_name(board, place)
+    if place.form is ReportForm.BUNDLE:
+        _offer_file(
+            "Download Bundle", partial(bundle_file, scope, without), f"{name}.zip", _ZIP_TYPE
+        )
+        st.caption(
+            "The report, its tables, the campaign file, fingerprints, transcripts of failing "
+            "sessions, logs and black boxes. It is made when you ask for it."
+        )
+        return
+    with st.container(horizontal=True):
+        for table in tables_of(scope, without):
+            _offer_file(
+                f"Download {table.name}",
+                partial(table_file, scope, without, place.form, table),
+                f"{name}-{table.name}.{place.form}",
+                _TABLE_TYPES[place.form],
+            )
+    st.caption("One file a table, the same as in the folder that the command writes.")
+
+
+def _offer_file(label: str, made: Callable[[], bytes], name: str, media_type: str) -> None:
+    st.download_button(
+        label,
+        data=made,
+        file_name=name,
+        mime=media_type,
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _file_name(board: Board, place: ReportPlace) -> str:
+    return subject_of(place, campaign_name=board.campaign.name).replace(" --versus ", "-v-")
+
+
 def _made(board: Board, place: ReportPlace) -> bytes:
     return reads_cache.report_file(
         board.campaign.id,
@@ -145,7 +194,7 @@ def _download(
     board: Board, place: ReportPlace, data: bytes | Callable[[], bytes], *, size: str = ""
 ) -> None:
     form = format_of(place.form)
-    name = subject_of(place, campaign_name=board.campaign.name).replace(" --versus ", "-v-")
+    name = _file_name(board, place)
     st.download_button(
         f"Download {FORM_WORDS[place.form]}{size}",
         data=data,

@@ -17,6 +17,7 @@ from app.links import (
     address_of,
 )
 from app.report_choice import command_of, format_of, project_of, taken_out, withheld
+from runner.cli.report_command import ReportFormat
 from runner.report.document import Link
 from runner.report.issue_report import Project
 from runner.report.page_addresses import (
@@ -61,7 +62,9 @@ def test_ids_in_a_sentence_are_links() -> None:
 
 
 def test_every_form_of_a_report_can_be_chosen() -> None:
-    assert {format_of(form) for form in ReportForm} == set(DocumentFormat)
+    documents = [form for form in ReportForm if form.is_document]
+    assert {format_of(form) for form in documents} == set(DocumentFormat)
+    assert {form.value for form in ReportForm} == {*ReportFormat, *Project}
     assert {project_of(form) for form in ReportForm} == {None, *Project}
     assert all(withheld(list(taken_out(each))) is each for each in Withheld)
 
@@ -80,6 +83,11 @@ def test_every_form_of_a_report_can_be_chosen() -> None:
             "decisive report s-81 --redact hosts --redact prompts",
         ),
         (ReportPlace(form=ReportForm.PDF), "decisive report c-4 --format pdf --output report.pdf"),
+        (ReportPlace(form=ReportForm.CSV), "decisive report c-4 --format csv --output tables"),
+        (
+            ReportPlace(form=ReportForm.BUNDLE, without=Withheld.HOSTS),
+            "decisive report c-4 --format bundle --redact hosts --output bundle.zip",
+        ),
     ],
 )
 def test_the_command_is_the_one_that_gives_the_same_bytes(place: ReportPlace, command: str) -> None:

@@ -2,12 +2,19 @@
 
 import base64
 import shlex
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from app.links import ReportForm, Withheld
+from app.report_choice import taken_out
+from app.report_data import bundle_file, table_file, tables_of
+from db.reads.campaigns import campaign
 from db.store import Store
 from runner.cli.command_list import loaded_command
+from runner.report.redaction import Redacted
+from runner.report.stored_report import ReportScope, scope_of_arm
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import HOSTILE, decisive_test
 from tests.db.factories import stored_campaign
@@ -89,3 +96,58 @@ def test_a_campaign_without_a_run_has_a_report_too(open_page: Open, store: Store
 
 def test_without_any_campaign_the_page_says_so(open_page: Open, store: Store) -> None:
     assert "No campaign yet" in words_of(open_page("report"))
+
+
+def _write(store: Store, command: str, output: Path) -> None:
+    """As the command that the page names does, but to another place."""
+    words = shlex.split(command)
+    assert words[:2] == ["decisive", "report"]
+    place = words.index("--output")
+    arguments = [*words[2:place], "--output", str(output), *words[place + 2 :]]
+    result = CliRunner().invoke(loaded_command("report"), [*arguments, "--store", store.url])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("subject", [{"campaign": "c-1"}, {"arm": "a-7"}], ids=["campaign", "arm"])
+def test_each_table_is_offered_in_the_bytes_of_the_command(
+    open_page: Open, store: Store, tmp_path: Path, form: str, subject: dict[str, str]
+) -> None:
+    decisive_test(store)
+    scope = scope_of_arm(store, 7) if "arm" in subject else _whole(store)
+
+    page = open_page("report", form=form, without="hosts", **subject)
+
+    assert not page.exception
+    _write(store, page.code[0].value, tmp_path / "tables")
+    written = {file.stem: file.read_bytes() for file in (tmp_path / "tables").iterdir()}
+    without = (Redacted.HOSTS,)
+    offered = {
+        table.name: table_file(scope, without, ReportForm(form), table)
+        for table in tables_of(scope, without)
+    }
+    assert offered == written
+    labels = [button.proto.label for button in page.get("download_button")]
+    assert labels == [f"Download {name}" for name in offered]
+
+
+@pytest.mark.parametrize("without", ["nothing", "hosts-and-prompts"])
+def test_the_bundle_is_offered_in_the_bytes_of_the_command(
+    open_page: Open, store: Store, tmp_path: Path, without: str
+) -> None:
+    decisive_test(store)
+
+    page = open_page("report", campaign="c-1", form="bundle", without=without)
+
+    assert not page.exception
+    assert [button.proto.label for button in page.get("download_button")] == ["Download Bundle"]
+    _write(store, page.code[0].value, tmp_path / "bundle.zip")
+    offered = bundle_file(_whole(store), taken_out(Withheld(without)))
+    assert offered == (tmp_path / "bundle.zip").read_bytes()
+
+
+def _whole(store: Store) -> ReportScope:
+    with store.session() as session:
+        facts = campaign(session.connection(), 1)
+    assert facts is not None
+    return ReportScope(facts)
