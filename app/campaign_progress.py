@@ -5,7 +5,7 @@ A run that was stopped and is attempted again counts once: by its key, not by it
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from statistics import fmean
 
 from db.reads.campaigns import VerdictFacts
@@ -20,13 +20,22 @@ _SPARING_RULES = ("decided", "two_looks")
 
 
 class CampaignState(StrEnum):
-    """`waiting`: asked for, nothing began. `incomplete`: it ended with runs that do not count."""
+    """`waiting`: asked for, nothing is in work. `incomplete`: it ended, and runs do not count."""
 
     RUNNING = "running"
     DONE = "done"
     WAITING = "waiting"
     STOPPED = "stopped"
     INCOMPLETE = "incomplete"
+
+
+class Asked(Enum):
+    """Whether a request for the campaign is open: it waits in the queue, or a worker has it."""
+
+    NOT = auto()
+    WAITS = auto()
+    WORKS = auto()
+    WORKS_UNTIL_DECIDED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +63,11 @@ class Progress:
 def progress_of(
     runs: Sequence[RunCounts],
     *,
-    is_asked_for: bool = False,
-    goes_on: bool = False,
+    asked: Asked = Asked.NOT,
     is_settled: bool = False,
     now_us: int | None = None,
 ) -> Progress:
-    """`is_asked_for`: a request for this campaign is open; `goes_on`: it may add further blocks;
-    `is_settled`: its stop rule spares what was not begun. `now_us` tells a pause from an end.
-    """
+    """`is_settled`: its stop rule spares what was not begun. `now_us` tells a pause from an end."""
     done = {run.run_key: run for run in runs if run.run_state is RunState.DONE}
     planned = {run.run_key: run.sessions_planned for run in runs}
     active = [run for run in runs if run.run_state.is_active]
@@ -72,8 +78,7 @@ def progress_of(
             runs,
             done_keys=len(done),
             all_keys=len(planned),
-            is_asked_for=is_asked_for,
-            goes_on=goes_on,
+            asked=asked,
             is_settled=is_settled,
             now_us=now_us,
         ),
@@ -109,20 +114,23 @@ def _state(
     *,
     done_keys: int,
     all_keys: int,
-    is_asked_for: bool,
-    goes_on: bool,
+    asked: Asked,
     is_settled: bool,
     now_us: int | None,
 ) -> CampaignState:
     if any(run.run_state.is_active for run in runs):
         return CampaignState.RUNNING
-    if all_keys and done_keys == all_keys and not goes_on:
+    if asked is Asked.WAITS:
+        return CampaignState.WAITING
+    if all_keys and done_keys == all_keys and asked is not Asked.WORKS_UNTIL_DECIDED:
         return CampaignState.DONE
     ended = [run for run in runs if run.run_state.is_terminal]
     if not ended:
         return CampaignState.WAITING
     last = max(ended, key=lambda run: run.last_moved_at_us)
-    if is_asked_for or (last.run_state is RunState.DONE and _is_between_runs(last, now_us)):
+    if asked is not Asked.NOT or (
+        last.run_state is RunState.DONE and _is_between_runs(last, now_us)
+    ):
         return CampaignState.RUNNING
     if is_settled and _never_begun(runs):
         return CampaignState.DONE

@@ -32,12 +32,15 @@ def enqueue(
     order_seed: int | None = None,
     blocks: int | None = None,
     most_blocks: int | None = None,
+    campaign_id: int | None = None,
     requested_by: str | None = None,
+    once: bool = False,
 ) -> LaunchRequestRow:
     """Ask for a campaign. Who asks has checked that file and levels are allowed.
 
     `blocks`: how many in all, where that is another number than the file's. `most_blocks`: more are
-    added until it is decided, so many in all at most.
+    added until it is decided, so many in all at most. `campaign_id`: the one that it goes on with,
+    where that is known. `once`: where the same is asked for already, that request is the answer.
     """
     request = LaunchRequestRow(
         campaign_file=campaign_file,
@@ -45,10 +48,14 @@ def enqueue(
         order_seed=order_seed,
         blocks=blocks,
         most_blocks=most_blocks,
+        campaign_id=campaign_id,
         requested_by=requested_by,
         requested_at_us=store.clock.utc_us(),
     )
     with store.write() as session:
+        same = _same_request(session, request) if once else None
+        if same is not None:
+            return same
         session.add(request)
     return request
 
@@ -173,6 +180,26 @@ def release_stale(store: Store) -> int:
     """
     with store.write() as session:
         return _release_expired(session, store.clock.utc_us())
+
+
+def _same_request(session: Session, wanted: LaunchRequestRow) -> LaunchRequestRow | None:
+    """One that is open, not to be stopped, and would run the same."""
+    candidates = session.exec(
+        select(LaunchRequestRow)
+        .where(
+            col(LaunchRequestRow.state).in_(
+                (LaunchRequestState.QUEUED, LaunchRequestState.CLAIMED)
+            ),
+            LaunchRequestRow.campaign_file == wanted.campaign_file,
+            col(LaunchRequestRow.stop_requested).is_(False),
+        )
+        .order_by(col(LaunchRequestRow.id))
+    )
+    return next((each for each in candidates if _wish(each) == _wish(wanted)), None)
+
+
+def _wish(request: LaunchRequestRow) -> tuple[Any, ...]:
+    return (request.levels, request.order_seed, request.blocks, request.most_blocks)
 
 
 def _something_waits(store: Store, now_us: int, but_not: Collection[int]) -> bool:

@@ -30,10 +30,10 @@ from app.widgets.run_evidence import (
 from app.widgets.run_parts import (
     default_run,
     pick_run,
+    run_token,
     show_head,
     show_live,
     show_warnings,
-    state_of_run,
 )
 from app.widgets.run_series import show_series
 from app.widgets.session_table import show_sessions
@@ -84,5 +84,5 @@ with right:
     show_launch(record)
 show_provenance(board)
 redraw_on_change(
-    partial(state_of_run, campaign_id, run.id), every_s=BUSY_S if is_moving else IDLE_S
+    partial(run_token, campaign_id, run.id), every_s=BUSY_S if is_moving else IDLE_S
 )

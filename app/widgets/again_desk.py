@@ -64,7 +64,7 @@ def show_next_runs(board: Board, progress: Progress) -> None:
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Further runs")
         if progress.state is CampaignState.RUNNING or request_of_campaign(board.campaign.id):
-            st.caption("Runs of this campaign are under way.")
+            st.caption("Runs of this campaign are under way, or wait in the queue.")
             return
         try:
             again = find_again(board)
@@ -187,6 +187,7 @@ def _queue(
             order_seed=_unless(again.order_seed, campaign.schedule.order_seed),
             blocks=_unless(blocks, campaign.schedule.blocks),
             most_blocks=most_blocks,
+            campaign_id=standing.campaign_id,
         )
     except UnreadableStoreError as error:
         st.error(plain(str(error)), title="It could not be queued")

@@ -5,16 +5,20 @@ from collections.abc import Hashable
 import streamlit as st
 
 from app import reads_cache
-from app.campaign_progress import CampaignState, Progress, is_settled, progress_of
+from app.campaign_progress import Asked, CampaignState, Progress, is_settled, progress_of
 from app.cell_reading import counts_of, left_out_words
 from app.links import RunPlace
 from app.markdown_text import badge, plain
 from app.records import Board
+from app.widgets.launch_desk import request_of_campaign
 from app.widgets.navigation import link_to
+from app.widgets.sidebar import silence_line
 from app.wording import corrupt_words, counted_noun, headline_badge
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
-from db.vocabulary import RunState
+from db.reads.runs import RunCounts
+from db.reads.work import LaunchRequestFacts
+from db.vocabulary import LaunchRequestState, RunState
 from runner.evidence.wording import count_text, duration_text, moment_text
 
 _STATE_BADGES = {
@@ -32,20 +36,34 @@ def campaign_badge(progress: Progress) -> str:
 
 def progress_now(board: Board) -> Progress:
     """How far it is at this moment; the queue says whether somebody still means to go on."""
-    requests = reads_cache.work_now().open_requests
-    own = [request for request in requests if request.campaign_id == board.campaign.id]
     return progress_of(
         board.runs,
-        is_asked_for=bool(own),
-        goes_on=any(request.most_blocks is not None for request in own),
+        asked=_asked(request_of_campaign(board.campaign.id)),
         is_settled=is_settled(board.verdicts),
         now_us=reads_cache.now_us(),
     )
 
 
+def _asked(request: LaunchRequestFacts | None) -> Asked:
+    if request is None:
+        return Asked.NOT
+    if request.state == LaunchRequestState.QUEUED:
+        return Asked.WAITS
+    return Asked.WORKS if request.most_blocks is None else Asked.WORKS_UNTIL_DECIDED
+
+
 def campaign_token(campaign_id: int) -> Hashable:
     """Changes whenever anything that a page about this campaign shows has changed."""
-    return reads_cache.movements([campaign_id])
+    return reads_cache.movements([campaign_id]), requests_token(campaign_id)
+
+
+def requests_token(campaign_id: int) -> Hashable:
+    """Changes whenever somebody asks to go on with the campaign, or to stop it."""
+    return tuple(
+        (request.id, request.state, request.stop_requested)
+        for request in reads_cache.work_now().open_requests
+        if request.campaign_id == campaign_id
+    )
 
 
 def show_progress(board: Board, progress: Progress) -> None:
@@ -71,9 +89,18 @@ def show_progress(board: Board, progress: Progress) -> None:
             so_far += f" · corrupt so far {corrupt_words(counts).fraction}"
         name = plain(board.arm(run.arm_id).name)
         st.markdown(f"{name} :gray[· {so_far} · counts once it is done]", width="content")
+    show_silence(run)
     said = reads_cache.progress(board.campaign.id).said_of_run(run.id)
     if said:
         st.markdown(f":gray[:material/trending_flat:] :small[{plain(said, limit=600)}]")
+
+
+def show_silence(run: RunCounts) -> None:
+    """Of a run in work whose worker died or hangs: it must not look as if it moved."""
+    workers = reads_cache.work_now().workers
+    silent = silence_line(run.worker, workers, now_us=reads_cache.now_us())
+    if run.run_state.is_active and silent is not None:
+        st.markdown(silent)
 
 
 def verdict_badges(verdicts: list[VerdictFacts]) -> str:

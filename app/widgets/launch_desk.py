@@ -29,8 +29,12 @@ def queue_campaign(
     order_seed: int | None,
     blocks: int | None = None,
     most_blocks: int | None = None,
+    campaign_id: int | None = None,
 ) -> int:
-    """The id of the new request. Raises UnreadableStoreError where it cannot be written."""
+    """The id of the request; two who ask for the same get the same one.
+
+    Raises UnreadableStoreError where it cannot be written.
+    """
     try:
         with open_store(read_settings().store_url) as store:
             request = enqueue(
@@ -40,7 +44,9 @@ def queue_campaign(
                 order_seed=order_seed,
                 blocks=blocks,
                 most_blocks=most_blocks,
+                campaign_id=campaign_id,
                 requested_by="dashboard",
+                once=True,
             )
     except StoreError as error:
         raise UnreadableStoreError(str(error)) from error
@@ -110,11 +116,10 @@ def _is_to_be_told(request: LaunchRequestFacts) -> bool:
 
 
 def request_of_campaign(campaign_id: int) -> LaunchRequestFacts | None:
-    """The claimed request that a campaign's runs belong to, where the queue started it."""
-    for request in reads_cache.work_now().open_requests:
-        if request.campaign_id == campaign_id:
-            return request
-    return None
+    """The request that runs the campaign, else the first that waits to go on with it."""
+    own = [each for each in reads_cache.work_now().open_requests if each.campaign_id == campaign_id]
+    running = [each for each in own if each.state == LaunchRequestState.CLAIMED]
+    return next(iter(running or own), None)
 
 
 def _request_words(request: LaunchRequestFacts, now_us: int) -> str:

@@ -150,6 +150,7 @@ def queue_button(
             order_seed=order_seed,
             blocks=blocks,
             most_blocks=most_blocks,
+            campaign_id=standing.campaign_id,
         )
     except UnreadableStoreError as error:
         st.error(plain(str(error)), title="It could not be queued")

@@ -1,6 +1,6 @@
 """Parts of the run page: its head, what is wrong with it, and the numbers that move."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -12,6 +12,7 @@ from app.links import LogsPlace, RunPlace, comparison_of
 from app.markdown_text import plain
 from app.records import Board
 from app.run_clock import elapsed_s
+from app.widgets.campaign_head import requests_token, show_silence
 from app.widgets.launch_desk import request_of_campaign, stop_button
 from app.widgets.navigation import link_to, stay_at
 from app.widgets.run_clock_parts import show_clock_strip
@@ -43,8 +44,9 @@ def default_run(runs: Sequence[RunCounts]) -> RunCounts | None:
     )
 
 
-def state_of_run(campaign_id: int, run_id: int) -> str:
-    return reads_cache.board(campaign_id).run(run_id).state
+def run_token(campaign_id: int, run_id: int) -> Hashable:
+    """Changes with the state of the run, and when somebody asks for a stop."""
+    return reads_cache.board(campaign_id).run(run_id).state, requests_token(campaign_id)
 
 
 def show_head(board: Board, run: RunCounts) -> None:
@@ -106,6 +108,7 @@ def show_live(campaign_id: int, run_id: int) -> None:
     board = reads_cache.board(campaign_id)
     run = board.run(run_id)
     counts = counts_of(run, board.campaign.corrupt_outcomes)
+    show_silence(run)
     _show_counters(run, counts)
     said = reads_cache.progress(campaign_id).said_of_run(run_id)
     if said:

@@ -82,5 +82,19 @@ def worker_line(worker: WorkerFacts, *, now_us: int) -> str:
     return f"Worker {plain(worker.name)}  \n{doing}  \nheartbeat {round(age_s)} s ago"
 
 
+def silence_line(name: str | None, workers: Sequence[WorkerFacts], *, now_us: int) -> str | None:
+    """What to know of a run in work whose worker does not answer; None where it does."""
+    worker = next((each for each in workers if each.name == name), None)
+    if (
+        worker is not None
+        and worker.ended_at_us is None
+        and _age_s(worker, now_us) < SILENT_AFTER_S
+    ):
+        return None
+    since = "" if worker is None else f" for {duration_text(_age_s(worker, now_us))}"
+    said = f"Its worker has been silent{since}: nothing here moves until a worker takes it up."
+    return f":orange[:material/warning: {said}]"
+
+
 def _age_s(worker: WorkerFacts, now_us: int) -> float:
     return max(0.0, (now_us - worker.heartbeat_at_us) / SECOND_US)

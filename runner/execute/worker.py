@@ -1,18 +1,21 @@
 """Takes requests from the queue, one after the other, and runs their campaigns."""
 
 import asyncio
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from db.errors import RunBusyError, StackLeasedError, StoreError
 from db.identifiers import IdKind, format_id
 from db.launch_queue import claim, finish, name_campaign, put_back
 from db.launch_queue import heartbeat as renew_request
+from db.runs import interrupt_orphans
 from db.stack_lease import Holder
 from db.store import Store
 from db.tables.runs import RunRow
 from db.tables.work import LaunchRequestRow
 from db.vocabulary import LaunchRequestState, RunState
+from db.workers import liveness_now
 from runner.campaign.campaign import Campaign
 from runner.campaign.campaign_file import load_campaign
 from runner.campaign.config_folder import ConfigFolder
@@ -37,6 +40,9 @@ POLL_S = 0.5
 BUSY_STACK_POLL_S = 3.0
 """How often a request is tried again whose stack somebody else drives."""
 
+ORPHANS_POLL_S = 10.0
+"""How often a worker that has nothing to do looks for runs whose worker is gone."""
+
 
 @dataclass(slots=True)
 class Worker:
@@ -50,6 +56,7 @@ class Worker:
     doing: str | None = None
     _waiting: dict[int, "_Waiting"] = field(default_factory=dict)
     _trouble: str | None = None
+    _orphans_again_s: float = -math.inf
 
     async def work(self, *, until_empty: bool = False) -> None:
         """Serves requests until told to stop; with `until_empty`, until none waits."""
@@ -57,6 +64,7 @@ class Worker:
             while not self.stop.soft.is_set():
                 not_yet = self._not_yet()
                 try:
+                    await self._stop_orphans()
                     request = await off_loop(claim, self.store, self.holder.name, but_not=not_yet)
                 except StoreError as error:
                     # A disk that is full now may have room later; a queue that is left has nobody.
@@ -69,6 +77,19 @@ class Worker:
                     return
                 else:
                     await self._rest()
+
+    async def _stop_orphans(self) -> None:
+        """What a killed worker left must not look as if it ran until somebody launches again.
+
+        Here only a process that is gone counts as dead: silence alone may be a machine that slept.
+        """
+        now_s = self.store.clock.monotonic_s()
+        if now_s < self._orphans_again_s:
+            return
+        self._orphans_again_s = now_s + ORPHANS_POLL_S
+        liveness = replace(liveness_now(self.store), silent_after_s=math.inf)
+        for orphan in await off_loop(interrupt_orphans, self.store, liveness=liveness):
+            self.progress.note(f"r-{orphan.id} was {orphan.reason}")
 
     def _tell_once(self, trouble: str) -> None:
         if trouble != self._trouble:

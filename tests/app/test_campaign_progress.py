@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.campaign_progress import CampaignState, is_settled, progress_of
+from app.campaign_progress import Asked, CampaignState, is_settled, progress_of
 from db.vocabulary import Outcome, RunState
 from tests.app.values import run_counts, verdict_facts
 
@@ -67,7 +67,15 @@ def test_a_campaign_whose_last_run_was_stopped_is_stopped_and_does_not_wait() ->
 def test_a_campaign_that_somebody_asked_for_again_is_running() -> None:
     runs = [run_counts(1, state=RunState.STOPPED), run_counts(2, state=RunState.PLANNED)]
 
-    assert progress_of(runs, is_asked_for=True).state is CampaignState.RUNNING
+    assert progress_of(runs, asked=Asked.WORKS).state is CampaignState.RUNNING
+
+
+def test_a_campaign_that_lies_in_the_queue_waits_until_a_worker_has_it() -> None:
+    runs = [run_counts(1, counts=ALL_CLEAN)]
+
+    assert progress_of(runs, asked=Asked.WAITS).state is CampaignState.WAITING
+    driving = [*runs, run_counts(2, state=RunState.DRIVING)]
+    assert progress_of(driving, asked=Asked.WAITS).state is CampaignState.RUNNING
 
 
 def test_between_two_runs_a_campaign_is_running_and_long_after_it_is_incomplete() -> None:
@@ -109,8 +117,8 @@ def test_what_the_stop_rule_spares_is_not_missing() -> None:
 def test_between_the_blocks_of_one_that_is_not_decided_it_is_running() -> None:
     runs = [run_counts(1, counts=ALL_CLEAN)]
 
-    assert progress_of(runs, is_asked_for=True).state is CampaignState.DONE
-    assert progress_of(runs, is_asked_for=True, goes_on=True).state is CampaignState.RUNNING
+    assert progress_of(runs, asked=Asked.WORKS).state is CampaignState.DONE
+    assert progress_of(runs, asked=Asked.WORKS_UNTIL_DECIDED).state is CampaignState.RUNNING
 
 
 @pytest.mark.parametrize(

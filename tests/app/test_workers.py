@@ -1,6 +1,6 @@
 """Which workers the sidebar names, and when it calls one silent."""
 
-from app.widgets.sidebar import shown_workers, worker_line
+from app.widgets.sidebar import shown_workers, silence_line, worker_line
 from db.reads.work import WorkerFacts
 
 SECOND_US = 1_000_000
@@ -41,3 +41,14 @@ def test_a_living_worker_says_what_it_is_at() -> None:
     line = worker_line(worker("w", age_s=2, doing="r-3 driving"), now_us=NOW_US)
 
     assert line.replace("\\", "") == "Worker w  \nr-3 driving  \nheartbeat 2 s ago"
+
+
+def test_a_run_whose_worker_is_silent_or_gone_does_not_look_as_if_it_moved() -> None:
+    alive, silent = worker("a", age_s=1), worker("b", age_s=41)
+    gone = worker("c", age_s=2, ended=True)
+    every = [alive, silent, gone]
+
+    assert silence_line("a", every, now_us=NOW_US) is None
+    assert "silent for 41" in (silence_line("b", every, now_us=NOW_US) or "")
+    assert silence_line("c", every, now_us=NOW_US) is not None
+    assert silence_line("unknown", every, now_us=NOW_US) is not None

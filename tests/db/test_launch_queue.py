@@ -233,3 +233,24 @@ def test_nobody_else_can_put_a_request_back(store: Store) -> None:
 
     with pytest.raises(LeaseLostError):
         put_back(store, request_id, "worker-2", waits_for="nothing")
+
+
+def test_two_who_ask_for_the_same_once_get_one_request(store: Store) -> None:
+    first = enqueue(store, "smoke", levels={"hicache": ["on"]}, blocks=3, once=True)
+
+    same = enqueue(store, "smoke", levels={"hicache": ["on"]}, blocks=3, once=True)
+    more = enqueue(store, "smoke", levels={"hicache": ["on"]}, blocks=4, once=True)
+    again = enqueue(store, "smoke", levels={"hicache": ["on"]}, blocks=3)
+
+    assert same.id == first.id
+    assert len({first.id, more.id, again.id}) == 3
+
+
+def test_what_is_being_stopped_can_be_asked_for_again(store: Store) -> None:
+    first = enqueue(store, "smoke", once=True)
+    claimed(store, "worker-1")
+    assert enqueue(store, "smoke", once=True).id == first.id
+
+    request_stop(store, stored_id(first))
+
+    assert enqueue(store, "smoke", once=True).id != first.id

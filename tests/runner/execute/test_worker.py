@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +13,13 @@ import pytest
 from sqlalchemy import text
 
 from db.launch_queue import enqueue, request_stop
+from db.process_liveness import this_host
 from db.stack_lease import Holder, acquire_stack, release_stack
 from db.store import Store, open_store
 from db.tables.runs import RunRow
 from db.tables.work import LaunchRequestRow, StackLeaseRow
 from db.vocabulary import RunState
-from db.workers import liveness_now
+from db.workers import liveness_now, worker_started
 from runner.campaign.config_folder import ConfigFolder
 from runner.execute.progress import RunOfCampaign, SilentProgress
 from runner.execute.stop_request import StopRequest, stopping_on_signals
@@ -285,3 +288,34 @@ def test_a_campaign_with_another_rule_is_not_run_until_decided(store: Store, con
     request = _request(store, request_id)
     assert request.state == "failed"
     assert "oracle-test has stop: fixed" in (request.message or "")
+
+
+def test_a_worker_stops_what_a_killed_one_left_though_nobody_launches_it_again(
+    store: Store, configs: Path
+) -> None:
+    asyncio.run(_run_to_the_end(store, configs))
+    worker_started(store, "worker-killed", process_id=_pid_of_nobody(), host=this_host())
+    with store.write() as session:
+        run = session.get(RunRow, 1)
+        assert run is not None
+        run.state, run.worker = RunState.DRIVING, "worker-killed"
+        run.started_at_us = run.ended_at_us = None
+    listening = Listening()
+
+    asyncio.run(_worker(store, configs, listening).work(until_empty=True))
+
+    (left,) = stored_runs(configs)
+    assert (left.state, "is gone" in (left.reason or "")) == ("stopped", True)
+    assert [note for note in listening.notes if note.startswith("r-1 was interrupted")]
+
+
+async def _run_to_the_end(store: Store, configs: Path) -> None:
+    enqueue(store, "oracle-test")
+    await _worker(store, configs, Listening()).work(until_empty=True)
+
+
+def _pid_of_nobody() -> int:
+    """Of a process that has ended and was waited for."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    return ended.pid
