@@ -20,6 +20,7 @@ from app.links import (
     read_place,
 )
 from db.identifiers import IdKind
+from runner.campaign.reduction_names import by_reduction
 
 _LAST = "campaign looked at last"
 
@@ -73,4 +74,4 @@ def _looked_at_last() -> int | None:
 
 def _newest() -> int | None:
     campaigns = reads_cache.campaign_list()
-    return campaigns[0].id if campaigns else None
+    return by_reduction(campaigns)[0].campaign.id if campaigns else None

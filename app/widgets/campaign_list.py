@@ -16,16 +16,31 @@ from app.wording import ago_text, corrupt_words, counted_noun
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import CampaignFacts
 from db.reads.runs import RunCounts
+from runner.campaign.reduction_names import by_reduction
 from runner.evidence.wording import count_text, silent_text
 
 _PAGE_ROWS = 20
+_MOST_TRIALS = 60
 
 
 def show_campaigns(campaigns: Sequence[CampaignFacts]) -> None:
-    pages = -(-len(campaigns) // _PAGE_ROWS)
+    """What a reduction made stands under its campaign, closed: it is not read before."""
+    groups = by_reduction(campaigns)
+    pages = -(-len(groups) // _PAGE_ROWS)
     page = st.pagination(pages, key="campaigns page") if pages > 1 else 1
-    for campaign in campaigns[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]:
-        _show_campaign(reads_cache.board(campaign.id))
+    for group in groups[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]:
+        _show_campaign(reads_cache.board(group.campaign.id))
+        if group.trials:
+            _show_trials(group.trials)
+
+
+def _show_trials(trials: Sequence[CampaignFacts]) -> None:
+    with st.expander(f"{counted_noun(len(trials), 'campaign')} of its reduction"):
+        for trial in trials[:_MOST_TRIALS]:
+            link_to(OverviewPlace(campaign=trial.id), plain(trial.name))
+            st.caption(plain(f"{format_id(IdKind.CAMPAIGN, trial.id)} · {trial.question}"))
+        if len(trials) > _MOST_TRIALS:
+            st.caption(f"and {len(trials) - _MOST_TRIALS:,} earlier ones")
 
 
 def list_token() -> Hashable:

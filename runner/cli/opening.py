@@ -13,6 +13,7 @@ from runner.campaign.campaign_file import load_campaign
 from runner.campaign.config_folder import ConfigFolder
 from runner.campaign.file_shape import LevelValue
 from runner.campaign.narrowing import narrow_campaign
+from runner.campaign.reduction_names import by_reduction
 from runner.campaign.stack_file import Stack, load_stack
 from runner.campaign.stack_fit import campaign_on_stack, check_campaign_on_stack
 from runner.errors import UsageError
@@ -50,15 +51,18 @@ def open_campaign(
 
 
 def find_stored_campaign(store: Store, reference: str | None) -> CampaignFacts:
-    """The campaign of an id or of a name, the newest of that name; the newest of all for None.
+    """The campaign of an id or of a name, the newest of that name; for None the newest of all that
+    no reduction made.
 
     Raises UsageError.
     """
     with store.session() as session:
         known = campaigns(session.connection(), limit=_SEARCHED_CAMPAIGNS)
     wanted_id = parse_id(IdKind.CAMPAIGN, reference) if reference is not None else None
+    if reference is None and known:
+        return by_reduction(known)[0].campaign
     for facts in known:
-        if reference is None or wanted_id == facts.id or reference == facts.name:
+        if wanted_id == facts.id or reference == facts.name:
             return facts
     if not known:
         raise UsageError(f"the store {store.url} holds no campaign: run one with `decisive run`")

@@ -1,5 +1,6 @@
 """`decisive show`: what a store holds, or what one campaign of it showed."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -12,10 +13,12 @@ from db.reads.runs import RunCounts, runs
 from db.store import Store, open_store_read_only
 from db.store_url import DEFAULT_STORE_URL
 from db.vocabulary import RunState
+from runner.campaign.reduction_names import by_reduction
 from runner.cli.campaign_summary import arms_table, campaign_json, say_silence, say_verdicts
 from runner.cli.console import result_console, say, say_json
 from runner.cli.opening import find_stored_campaign
 from runner.cli.options import CampaignReference, JsonOption, StoreOption
+from runner.evidence.number_words import counted_text
 from runner.evidence.wording import moment_text
 from runner.execute.run_counts import lines_of
 from runner.execute.verdicts import reach_verdicts
@@ -65,16 +68,30 @@ def _show_list(store: Store) -> None:
     table = Table(title=store.url)
     for heading in ("campaign", "name", "runs done", "started", "question"):
         table.add_column(heading)
-    for facts in _campaigns(store):
-        done, total = _progress(store, facts.id)
+    for each in by_reduction(_campaigns(store)):
+        facts = each.campaign
         table.add_row(
             format_id(IdKind.CAMPAIGN, facts.id),
             escape(facts.name),
-            f"{done} of {total}",
+            _progress_text(store, [facts]),
             moment_text(facts.created_at_us),
             escape(facts.question),
         )
+        if each.trials:
+            ids = [format_id(IdKind.CAMPAIGN, trial.id) for trial in reversed(each.trials)]
+            table.add_row(
+                ids[0] if len(ids) == 1 else f"{ids[0]}...{ids[-1]}",
+                f"  {counted_text(len(ids), 'campaign')} of its reduction",
+                _progress_text(store, each.trials),
+                moment_text(each.trials[-1].created_at_us),
+                "",
+            )
     result_console().print(table)
+
+
+def _progress_text(store: Store, those: Sequence[CampaignFacts]) -> str:
+    counted = [_progress(store, facts.id) for facts in those]
+    return f"{sum(done for done, _ in counted)} of {sum(total for _, total in counted)}"
 
 
 def _list_json(store: Store) -> dict[str, object]:
@@ -85,12 +102,19 @@ def _list_json(store: Store) -> dict[str, object]:
                 "campaign": facts.name,
                 "campaign_id": format_id(IdKind.CAMPAIGN, facts.id),
                 "question": facts.question,
+                "reduces": None if root is facts else format_id(IdKind.CAMPAIGN, root.id),
                 "runs_done": _progress(store, facts.id)[0],
                 "runs": _progress(store, facts.id)[1],
             }
-            for facts in _campaigns(store)
+            for root, facts in _with_roots(store)
         ],
     }
+
+
+def _with_roots(store: Store) -> list[tuple[CampaignFacts, CampaignFacts]]:
+    """Each campaign, and before it the one that it is a reduction of, or itself."""
+    groups = by_reduction(_campaigns(store))
+    return [(each.campaign, facts) for each in groups for facts in (each.campaign, *each.trials)]
 
 
 def _campaigns(store: Store) -> list[CampaignFacts]:

@@ -11,6 +11,7 @@ from db.vocabulary import RunState
 from runner.campaign.campaign import CONCURRENCY, Campaign
 from runner.campaign.definition import definition_key
 from runner.campaign.file_shape import level_text
+from runner.campaign.reduction_names import sandwich_prefix, trial_prefix
 from runner.campaign.stack_file import Stack
 from runner.evidence.silent_sessions import LaunchCounts
 from runner.reduce.event_counts import event_counts
@@ -19,9 +20,7 @@ from runner.reduce.trial import Load, Sandwich, Trial
 from runner.reduce.trial_campaign import (
     Ends,
     sandwich_campaign,
-    sandwich_prefix,
     trial_campaign,
-    trial_prefix,
 )
 
 _SEARCHED_CAMPAIGNS = 10_000
@@ -69,7 +68,8 @@ class TrialReader:
 
     def read(self) -> StoredTrials:
         found = StoredTrials({}, {}, {})
-        prefixes = (trial_prefix(self._ends), sandwich_prefix(self._ends))
+        name = self._ends.campaign.name
+        prefixes = (trial_prefix(name), sandwich_prefix(name))
         with self._store.session() as session:
             known = campaigns(session.connection(), limit=_SEARCHED_CAMPAIGNS)
         for each in reversed(known):

@@ -18,13 +18,12 @@ from runner.campaign.campaign import CONCURRENCY, Campaign, Levels, OnWedge
 from runner.campaign.campaign_file import campaign_of
 from runner.campaign.file_shape import LevelValue, level_text
 from runner.campaign.matrix import arm_name, matches
+from runner.campaign.reduction_names import sandwich_prefix, trial_prefix
 from runner.campaign.schedule import shuffled
 from runner.campaign.yaml_source import parse_yaml
 from runner.reduce.event_counts import Flips
 from runner.reduce.trial import Load, Sandwich, Trial
 
-_NAME_CHARACTERS = 40
-_TRIAL, _SANDWICH = "reduce", "reduced"
 _PLANNED_ROUNDS = 6
 
 
@@ -70,20 +69,12 @@ class Ends:
         return any(matches(levels, partial) for partial in self.campaign.exclude)
 
 
-def trial_prefix(ends: Ends) -> str:
-    return f"{ends.campaign.name[:_NAME_CHARACTERS]}.{_TRIAL}-"
-
-
-def sandwich_prefix(ends: Ends) -> str:
-    return f"{ends.campaign.name[:_NAME_CHARACTERS]}.{_SANDWICH}-"
-
-
 def trial_campaign(ends: Ends, trial: Trial, *, runs: int) -> Campaign:
     """One arm, run so many times; more runs extend the campaign."""
     levels = ends.levels_of(trial)
     shape = {
         **_common(ends, trial.load, [int(levels[CONCURRENCY])]),
-        "campaign": trial_prefix(ends) + _digest(levels, trial.load),
+        "campaign": trial_prefix(ends.campaign.name) + _digest(levels, trial.load),
         "question": _question(ends, trial),
         "factors": {name: [level] for name, level in levels.items()},
         "schedule": _schedule(ends, runs, order_seed=ends.campaign.schedule.order_seed),
@@ -100,7 +91,7 @@ def sandwich_campaign(ends: Ends, sandwich: Sandwich, *, rounds: int, p_max: flo
     concurrencies = [int(clean[CONCURRENCY]), int(reduced[CONCURRENCY])]
     shape = {
         **_common(ends, sandwich.load, concurrencies),
-        "campaign": sandwich_prefix(ends) + _digest(reduced, sandwich.load),
+        "campaign": sandwich_prefix(ends.campaign.name) + _digest(reduced, sandwich.load),
         "question": f"Does the smallest change that was found ({', '.join(changed)}) fail again?",
         "factors": {
             name: [level, reduced[name]] if name in changed else [level]

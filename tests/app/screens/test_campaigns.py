@@ -146,3 +146,21 @@ def _set_version(path: Path, version: str) -> None:
     connection.execute("UPDATE alembic_version SET version_num = ?", (version,))
     connection.commit()
     connection.close()
+
+
+def test_what_a_reduction_made_stands_closed_under_its_campaign(
+    open_page: Open, store: Store
+) -> None:
+    decisive_test(store)
+    for digest in ("0123abcd", "0123abce"):
+        stored_campaign(store, name=f"decisive-test.reduce-{digest}", definition_key=digest)
+
+    page = open_page()
+
+    assert not page.exception
+    (expander,) = page.expander
+    assert expander.label == "2 campaigns of its reduction"
+    assert not expander.proto.expanded
+    labels = [link.proto.label.replace("\\", "") for link in expander.get("page_link")]
+    assert labels == ["decisive-test.reduce-0123abce", "decisive-test.reduce-0123abcd"]
+    assert words_of(page).count("Worst cell") == 1

@@ -125,6 +125,32 @@ def test_show_lists_the_campaigns_of_a_store(store_url: str) -> None:
     assert campaign["runs_done"] == 2
 
 
+def test_what_a_reduction_made_is_one_row_under_its_campaign(tmp_path: Path) -> None:
+    with fresh_store(tmp_path) as store:
+        stored_campaign(store)
+        for digest in ("0123abcd", "0123abce"):
+            stored_campaign(store, name=f"decisive-test.reduce-{digest}", definition_key=digest)
+
+    said = _decisive("show", "--store", store.url).stdout
+    told = json.loads(_decisive("show", "--store", store.url, "--json").stdout)["campaigns"]
+
+    assert "c-2...c-3" in said and "2 campaigns of its reduction" in said
+    assert "reduce-0123abcd" not in said
+    assert [(each["campaign_id"], each["reduces"]) for each in told] == [
+        ("c-1", None),
+        ("c-3", "c-1"),
+        ("c-2", "c-1"),
+    ]
+
+
+def test_the_newest_campaign_is_none_that_a_reduction_made(tmp_path: Path) -> None:
+    with fresh_store(tmp_path) as store:
+        stored_campaign(store)
+        stored_campaign(store, name="decisive-test.reduce-0123abcd", definition_key="x")
+
+    assert "# decisive-test (c-1)" in _decisive("report", "--store", store.url).stdout
+
+
 @pytest.mark.parametrize("reference", ["c-1", "C-1", "decisive-test"])
 def test_show_finds_a_campaign_by_id_and_by_name(store_url: str, reference: str) -> None:
     shown = json.loads(_decisive("show", reference, "--store", store_url, "--json").stdout)
