@@ -95,8 +95,10 @@ class StackWatch:
                     before, before_s = self._observer.pages(), now_s
         finally:
             self._observer.wedges = None
-            await watching.finish()
-            self._observer.close()
+            try:
+                await watching.finish()
+            finally:  # a second Ctrl-C waits for no wedge that is being kept
+                self._observer.close()
             await self._tell_ends(is_over=True)
 
     async def _first_look(self) -> tuple[dict[str, Any], float]:

@@ -1,6 +1,7 @@
 """What a watch without load says of a stack: wedges and their ends, pages, lines of logs."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from db.clock import SystemClock
+from db.process_liveness import is_process_alive
 from runner.campaign.stack_file import load_stack
 from runner.execute.stack_watch import StackWatch, WatchSetting
 from tests.runner.observe.catalogue import CATALOGUE
@@ -23,9 +25,12 @@ services:
   server:
     controller: external
     base_url: http://server
-    log: file
-    log_file: {log}
+{log}
 {metrics}
+"""
+FOLLOWED_BY_A_COMMAND = """
+    log: command
+    log_command: [sh, -c, "echo $$; exec sleep 600"]
 """
 ABORTED = (
     "[2026-06-01 10:00:00] Prefill bootstrap failed for request rank=0 req.rid='{}' "
@@ -84,10 +89,16 @@ def server(tmp_path: Path) -> WatchedServer:
 
 @asynccontextmanager
 async def watched(
-    server: WatchedServer, folder: Path, *, metrics: str = METRICS
-) -> AsyncIterator[StackWatch]:
+    server: WatchedServer,
+    folder: Path,
+    *,
+    metrics: str = METRICS,
+    log: str | None = None,
+    notify: str = "[]",
+) -> AsyncIterator[asyncio.Task[None]]:
     path = folder / "s.yaml"
-    path.write_text(STACK.format(log=server.log, metrics=metrics), "utf-8")
+    log = log or f"    log: file\n    log_file: {server.log}"
+    path.write_text(STACK.format(log=log, metrics=metrics) + f"\nnotify: {notify}\n", "utf-8")
     setting = WatchSetting(
         stack=load_stack(path),
         addresses={},
@@ -104,10 +115,11 @@ async def watched(
         stop = asyncio.Event()
         task = asyncio.create_task(watch.watch(stop))
         try:
-            yield watch
+            yield task
         finally:
             stop.set()
-            await task
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
 
 
 async def test_the_end_of_a_wedge_is_told_and_kept_while_the_watch_goes_on(
@@ -115,7 +127,7 @@ async def test_the_end_of_a_wedge_is_told_and_kept_while_the_watch_goes_on(
 ) -> None:
     server.answers, server.page = False, httpx.Response(200, text=running(2, 7))
     async with watched(server, tmp_path):
-        await server.told("WEDGE in server for 0 s")
+        await server.told("WEDGE in server for ")
         server.page = httpx.Response(200, text=running(2, 8))
         said = await server.told("the wedge in server lasted")
 
@@ -191,3 +203,20 @@ async def test_a_service_without_metrics_is_not_called_unavailable(
         said = await server.told("server: ")
 
     assert said == ["server: no metrics are read of it, so that no wedge of it can be seen"]
+
+
+async def test_a_watch_that_is_cut_off_while_it_keeps_a_wedge_leaves_nobody_who_follows_a_log(
+    server: WatchedServer, tmp_path: Path
+) -> None:
+    server.answers, server.page = False, httpx.Response(200, text=running(2, 7))
+    async with watched(
+        server, tmp_path, log=FOLLOWED_BY_A_COMMAND, notify="[sleep, '600']"
+    ) as watching:
+        await server.told("WEDGE")
+        watching.cancel()
+        for _ in range(100):  # it waits for the hook now
+            await asyncio.sleep(0)
+        watching.cancel()
+
+    (tail,) = (tmp_path / "boxes").glob("*/server-log_tail")
+    assert not is_process_alive(int(tail.read_text("ascii")))
