@@ -50,7 +50,8 @@ _NO_GLYPH = re.compile(
     "\u2150-\u218f\u2190-\u23ff\u2500-\u26ff\u27e6-\u27eb]"
 )
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_LEAST_WIDTH, _MOST_WIDTH = 7, 34
+_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|min|h|%|points)\b|%)")
+_LEAST_WIDTH, _MOST_WIDTH = 9, 34
 
 
 def pdf_is_available() -> bool:
@@ -120,11 +121,16 @@ def _block(block: Block, document: ReportDocument) -> dict[str, Any]:
 
 def _spans(words: Words, document: ReportDocument) -> list[dict[str, Any]]:
     return [
-        {"text": span.text, "to": document.address(span)}
+        {"text": _together(span.text), "to": document.address(span)}
         if isinstance(span, Link)
-        else {"text": span}
+        else {"text": _together(span)}
         for span in spans_of(words)
     ]
+
+
+def _together(text: str) -> str:
+    """No line ends between a number and its unit, or before the dot between two levels."""
+    return _UNIT.sub("\u00a0", text).replace(" · ", "\u00a0· ")
 
 
 def _widths(table: Table) -> list[int]:

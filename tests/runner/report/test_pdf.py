@@ -33,6 +33,21 @@ def test_only_whole_addresses_are_links() -> None:
     assert not links("")
 
 
+def test_no_line_ends_between_a_number_and_its_unit_or_before_a_dot() -> None:
+    document = document_of(
+        Paragraph("bf16 · C=80: 3 runs, 68.6 s, at 95 % and −27.9 points, 5 sessions")
+    )
+
+    (section,) = pages(document)["sections"]
+
+    (block,) = section["blocks"]
+    said = block["spans"][0]["text"]
+    assert (
+        said
+        == "bf16\u00a0· C=80: 3 runs, 68.6\u00a0s, at 95\u00a0% and −27.9\u00a0points, 5 sessions"
+    )
+
+
 def test_what_the_fonts_cannot_show_is_named() -> None:
     document = document_of(Paragraph("日"), Verbatim("<｜DSML｜tool_calls>"))
 
