@@ -1,5 +1,6 @@
 """From factors and exclusions to arms: the product, in the file's order; knows nothing of runs."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -9,6 +10,13 @@ from runner.campaign.campaign import CONCURRENCY, Arm, Campaign, Levels
 from runner.campaign.file_shape import LevelValue, level_text
 
 MAX_CHOICES = 10_000
+
+_SAYS_NOTHING = re.compile(
+    r"on|off|true|false|yes|no|none|null|default|auto|enabled?|disabled?"
+    r"|[+-]?[\d_]*\.?\d+(?:e[+-]?\d+)?",
+    re.IGNORECASE,
+)
+"""Levels that are only switches or numbers."""
 
 Factors = Mapping[str, tuple[LevelValue, ...]]
 
@@ -56,10 +64,11 @@ def number_of_choices(factors: Factors) -> int:
 
 
 def arm_name(factors: Factors, levels: Levels) -> str:
-    """`bf16 · on · fp8-sized · C=80`: what tells this arm from its siblings, in factor order.
+    """`bf16 · hicache=on · fp8-sized · C=80`: what tells this arm from its siblings, in the order
+    of factors.
 
-    A level that says nothing by itself, a number or a word of two factors, is written with its
-    factor; a factor with one level tells nothing and is left out, except the concurrency.
+    A level that says nothing by itself, a number, a switch, or a word of two factors, is written
+    with its factor; a factor with one level tells nothing and is left out, except the concurrency.
     """
     uses = Counter(level_text(level) for values in factors.values() for level in values)
     parts = [
@@ -74,7 +83,7 @@ def _name_part(factor: str, level: LevelValue, uses: Counter[str]) -> str:
     text = level_text(level)
     if factor == CONCURRENCY:
         return f"C={text}"
-    is_telling = isinstance(level, str) and not text.isdecimal() and uses[text] == 1
+    is_telling = isinstance(level, str) and not _SAYS_NOTHING.fullmatch(text) and uses[text] == 1
     return text if is_telling else f"{factor}={text}"
 
 

@@ -3,7 +3,7 @@ from runner.campaign.definition import definition_of
 from runner.campaign.earlier_times import NO_EARLIER_TIMES, earlier_times
 from tests.runner.campaign.files import CAMPAIGN, campaign, spoiled, stack
 
-ARM = "fp8 · on · fp8-sized · C=80"
+ARM = "fp8 · cache=on · fp8-sized · C=80"
 
 
 def _run(

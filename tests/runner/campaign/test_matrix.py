@@ -44,16 +44,16 @@ def test_the_arms_of_a_campaign_are_those_that_no_exclusion_matches() -> None:
     names = [arm.name for arm in expand_arms(campaign())]
 
     assert names == [
-        "fp8 · off · fp8-sized · C=1",
-        "fp8 · off · fp8-sized · C=80",
-        "fp8 · on · fp8-sized · C=1",
-        "fp8 · on · fp8-sized · C=80",
-        "bf16 · off · fp8-sized · C=1",
-        "bf16 · off · fp8-sized · C=80",
-        "bf16 · on · fp8-sized · C=1",
-        "bf16 · on · fp8-sized · C=80",
-        "bf16 · on · dtype-aware · C=1",
-        "bf16 · on · dtype-aware · C=80",
+        "fp8 · cache=off · fp8-sized · C=1",
+        "fp8 · cache=off · fp8-sized · C=80",
+        "fp8 · cache=on · fp8-sized · C=1",
+        "fp8 · cache=on · fp8-sized · C=80",
+        "bf16 · cache=off · fp8-sized · C=1",
+        "bf16 · cache=off · fp8-sized · C=80",
+        "bf16 · cache=on · fp8-sized · C=1",
+        "bf16 · cache=on · fp8-sized · C=80",
+        "bf16 · cache=on · dtype-aware · C=1",
+        "bf16 · cache=on · dtype-aware · C=80",
     ]
 
 
@@ -61,7 +61,7 @@ def test_an_arm_knows_its_sessions_its_tag_and_whether_it_is_the_baseline() -> N
     arms = expand_arms(campaign())
 
     assert [arm.position for arm in arms] == list(range(10))
-    assert [arm.name for arm in arms if arm.is_baseline] == ["bf16 · on · fp8-sized · C=80"]
+    assert [arm.name for arm in arms if arm.is_baseline] == ["bf16 · cache=on · fp8-sized · C=80"]
     assert {(arm.concurrency, arm.sessions) for arm in arms} == {(1, 10), (80, 80)}
     assert [arm.tag for arm in arms[-3:]] == [None, "FIXED", "FIXED"]
 
@@ -80,6 +80,11 @@ def test_the_tags_of_two_levels_are_joined() -> None:
         ({"pages": (264, 120), "concurrency": (1, 2)}, "pages=264 · C=1"),
         ({"a": ("on", "off"), "b": ("on", "off"), "concurrency": (1,)}, "a=on · b=on · C=1"),
         ({"a": (True, False), "concurrency": (1,)}, "a=true · C=1"),
+        ({"hicache": ("on", "off"), "concurrency": (1,)}, "hicache=on · C=1"),
+        ({"cache": ("Default", "lru"), "concurrency": (1,)}, "cache=Default · C=1"),
+        ({"temperature": ("0.7", "0"), "concurrency": (1,)}, "temperature=0.7 · C=1"),
+        ({"pool": ("-1.5e3", "8GB"), "concurrency": (1,)}, "pool=-1.5e3 · C=1"),
+        ({"pool": ("8GB", "4GB"), "concurrency": (1,)}, "8GB · C=1"),
         ({"concurrency": (1,), "keys": ("bf16", "fp8")}, "C=1 · bf16"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_rehearsal_tells_the_request_where_the_arm_changes(
     asked = [line for line in said if "please bring" in line]
     assert len(asked) == plan.switches
     assert any(
-        "into the arm off · temperature=" in line
+        "into the arm hicache=off · temperature=" in line
         and line.endswith(
             "within 20 s: server (http://h:1): remove --enable-hierarchical-cache "
             "--hicache-ratio 2, unset POOL"

@@ -21,8 +21,10 @@ def test_time_is_what_the_assumptions_make_it() -> None:
 
     one_at_a_time_s = 10 * 4 * 2 * 0.5  # sessions, rounds, answers a round, seconds
     eighty_s = 1 * 4 * 2 * (0.5 + 79 * 0.1)
-    assert plan.estimates["fp8 · on · fp8-sized · C=1"].driving_s == pytest.approx(one_at_a_time_s)
-    assert plan.estimates["fp8 · on · fp8-sized · C=80"].driving_s == pytest.approx(eighty_s)
+    assert plan.estimates["fp8 · cache=on · fp8-sized · C=1"].driving_s == pytest.approx(
+        one_at_a_time_s
+    )
+    assert plan.estimates["fp8 · cache=on · fp8-sized · C=80"].driving_s == pytest.approx(eighty_s)
     assert plan.seconds == pytest.approx(20 * (10 + 1) + 10 * (one_at_a_time_s + eighty_s))
 
 
@@ -33,12 +35,12 @@ def test_slow_tools_cost_their_mean() -> None:
 
     plan = make_plan(campaign(text), stack(), costs=COSTS)
 
-    assert plan.estimates["fp8 · on · fp8-sized · C=1"].driving_s == pytest.approx(10 * 4 * 2)
+    assert plan.estimates["fp8 · cache=on · fp8-sized · C=1"].driving_s == pytest.approx(10 * 4 * 2)
     assert "1 s a tool call on average" in plan.assumptions
 
 
 def test_an_earlier_run_counts_for_more_than_an_assumption() -> None:
-    name = "fp8 · on · fp8-sized · C=80"
+    name = "fp8 · cache=on · fp8-sized · C=80"
 
     plan = make_plan(campaign(), stack(), costs=COSTS, earlier=EarlierTimes({name: 30.0}, None))
 

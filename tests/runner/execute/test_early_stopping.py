@@ -170,8 +170,8 @@ def cut_arms(loaded: Campaign) -> set[str]:
 def test_the_arm_compared_with_plays_all_its_sessions() -> None:
     names = cut_arms(campaign(DECIDED))
 
-    assert "bf16 · on · dtype-aware · C=80" in names
-    assert "bf16 · on · fp8-sized · C=80" not in names
+    assert "bf16 · cache=on · dtype-aware · C=80" in names
+    assert "bf16 · cache=on · fp8-sized · C=80" not in names
 
 
 @pytest.mark.parametrize(
@@ -184,10 +184,12 @@ def test_the_arm_compared_with_plays_all_its_sessions() -> None:
     ],
 )
 def test_where_one_corrupt_session_answers_nothing_no_run_ends_at_it(old: str, new: str) -> None:
-    assert "bf16 · on · dtype-aware · C=80" not in cut_arms(campaign(spoiled(DECIDED, old, new)))
+    assert "bf16 · cache=on · dtype-aware · C=80" not in cut_arms(
+        campaign(spoiled(DECIDED, old, new))
+    )
 
 
 def test_the_known_good_arm_plays_all_its_sessions() -> None:
     loaded = campaign(spoiled(DECIDED, "workload:\n", KNOWN))
 
-    assert "fp8 · on · fp8-sized · C=80" not in cut_arms(loaded)
+    assert "fp8 · cache=on · fp8-sized · C=80" not in cut_arms(loaded)
