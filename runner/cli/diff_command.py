@@ -214,6 +214,8 @@ def _counts_line(name: str, subject: ArmSubject) -> str:
     counts = pooled((counts_of(run, corrupt) for run in done), corrupt=corrupt)
     if not done:
         return f"{name}: {subject.arm.name}: no run is done"
+    if not counts.all:
+        return f"{name}: {subject.arm.name}: no session can be judged"
     return f"{name}: {subject.arm.name}: corrupt {corrupt_text(counts)}; {evidence_text(counts)}"
 
 

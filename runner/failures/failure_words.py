@@ -82,6 +82,6 @@ def _seen_text(cluster: FailureCluster) -> str:
 
 def _counts_text(counts: Mapping[str, int]) -> str:
     few = sorted(counts.items(), key=lambda item: -item[1])[:_SHOWN]
-    shown = ", ".join(f"{name} {n:,}" for name, n in few)
+    shown = ", ".join(f"{name}: {n:,}" for name, n in few)
     rest = len(counts) - len(few)
     return shown + (f" and {rest:,} more" if rest else "")

@@ -123,7 +123,7 @@ class _Gathering:
 
     def left_out(self) -> list[str]:
         said = [_MAY_QUOTE_PROMPTS] if self.redactor.hides_prompts else []
-        if self.redactor.hides_prompts:
+        if self.redactor.hides_prompts and self.record.source_text != "":
             said.append(_NO_PROMPTS_OF_FILE if self.record.source_text else _NO_FILE)
         kinds = [*self._corrupt(), *_SILENT]
         failing = sum(run.counts[kind] for run in self._runs() for kind in kinds)

@@ -50,7 +50,7 @@ def campaign_record(
         source = campaign_source(connection, facts.id) or ""
     return CampaignRecord(
         campaign=facts,
-        source_text=without_prompts(source) if hides_prompts else source,
+        source_text=without_prompts(source) if source and hides_prompts else source,
         arms=known_arms,
         runs=stored_runs,
         verdicts=_reported_verdicts(store, facts.id, evidence),

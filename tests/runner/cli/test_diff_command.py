@@ -12,11 +12,14 @@ from db.store import Store
 from db.tables.campaigns import ArmRow
 from db.vocabulary import Outcome
 from runner.cli.diff_command import diff
+from runner.cli.import_command import import_run
 from runner.errors import UsageError
 from tests.db.factories import stored_campaign, stored_run, stored_session
 from tests.db.fresh_stores import fresh_store
 from tests.db.unstored_rows import CLEAN_TURNS, LEAKED_TURNS, TurnSpec
 from tests.runner.cli.one_command import invoked
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 @pytest.fixture
@@ -127,3 +130,15 @@ def test_what_cannot_be_laid_side_by_side_is_one_sentence(
 
     assert isinstance(error, UsageError)
     assert sentence in str(error)
+
+
+def test_a_run_of_which_nothing_can_be_judged_says_so(store: Store) -> None:
+    bench = DATA / "imports" / "sglang_bench_serving.jsonl"
+    arguments = [str(bench), "--store", store.url, "--json"]
+    told = json.loads(CliRunner().invoke(invoked(import_run), arguments).stdout)
+    first, second = (run["run"] for run in told["runs"])
+
+    text = _diff(store, first, second).stdout
+
+    assert "C=4: no session can be judged" in text
+    assert "corrupt no sessions" not in text

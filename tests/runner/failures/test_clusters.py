@@ -118,8 +118,8 @@ def test_the_lines_name_sessions_turns_and_what_was_logged() -> None:
     text = "\n".join(cluster_lines(clusters))
 
     assert "1 session failed in 1 way" in text
-    assert "e.g. s-1" in text and "turn 3 1; bf16 1" in text
-    assert "logged near it: waiting 1" in text
+    assert "e.g. s-1" in text and "turn 3: 1; bf16: 1" in text
+    assert "logged near it: waiting: 1" in text
     assert cluster_lines([]) == ["No session failed."]
 
 

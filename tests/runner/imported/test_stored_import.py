@@ -23,6 +23,7 @@ from runner.execute.rejudging import rejudge_campaign
 from runner.imported.imported_run import ImportedRequest, ImportedRun
 from runner.imported.result_files import read_result_file
 from runner.imported.stored_import import ImportAs, coverage_text, store_imported
+from runner.report.campaign_report import campaign_report
 from runner.report.markdown import to_markdown
 from runner.report.session_report import session_report
 from runner.report.stored_record import campaign_record, session_record
@@ -156,6 +157,17 @@ def test_wedged_requests_that_no_file_tells_are_no_zero(store: Store) -> None:
     (result,) = campaign_record(store, facts).results
 
     assert (result.wedges, result.wedge_requests) == (None, None)
+
+
+def test_a_campaign_of_imports_has_no_file_that_could_be_left_out(store: Store) -> None:
+    add(store, bench(FAILED))
+    with store.session() as session:
+        (facts,) = campaigns(session.connection())
+
+    report = to_markdown(campaign_report(campaign_record(store, facts, hides_prompts=True)))
+
+    assert "None: other tools made the runs of this campaign." in report
+    assert "no worker" not in report
 
 
 @pytest.mark.parametrize(
