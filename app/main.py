@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.errors import AppError, NoStoreError, UnreadableStoreError
-from app.widgets.brand import FAVICON, show_logo
+from app.widgets.brand import FAVICON, show_focus, show_logo
 from app.widgets.sidebar import show_sidebar
 from app.widgets.trouble import show_failure, show_trouble, wait_for_store
 
@@ -116,6 +116,7 @@ st.set_page_config(
     page_title="Decisive", page_icon=FAVICON, layout="wide", initial_sidebar_state=208
 )
 show_logo()
+show_focus()
 page = st.navigation(PAGES)
 show_sidebar()
 try:

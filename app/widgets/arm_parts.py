@@ -154,7 +154,7 @@ def show_again(board: Board, cell: CellReading, baseline: CellReading | None) ->
     """The command that plays this arm again, and the comparison with the baseline."""
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown("##### Run it again")
-        st.code(f"decisive run {board.campaign.name}", language=None)
+        st.code(f"decisive run {board.campaign.name}", language=None, wrap_lines=True)
         st.caption(
             "Runs what is missing of the campaign, in the order of its seed; finished runs stay. "
             f"Order seed {board.campaign.order_seed}."

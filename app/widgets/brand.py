@@ -1,4 +1,4 @@
-"""The mark of Decisive, drawn for the theme that is shown."""
+"""The mark of Decisive for the theme that is shown, and the ring around what has the focus."""
 
 from pathlib import Path
 
@@ -14,6 +14,13 @@ _MARK = (
 )
 
 FAVICON = str(Path(__file__).parents[1] / "pictures" / "favicon.png")
+
+_FOCUS_STYLE = Path(__file__).parents[1] / "focus.css"
+
+
+def show_focus() -> None:
+    """So that who goes by Tab sees where they are; the style is a file of ours."""
+    st.html(_FOCUS_STYLE)
 
 
 def show_logo() -> None:

@@ -173,6 +173,7 @@ def clicked_arm(selection: Any) -> int | None:
 
 def show_table(readings: list[CellReading], place: MatrixPlace) -> None:
     with st.expander("The same matrix as a table, for keyboard and screen readers"):
+        _pick_cell(readings, place)
         rows = table_rows(readings)
         for row, reading in zip(rows, readings, strict=True):
             address = address_of(replace(place, arm=reading.arm.id))
@@ -180,6 +181,27 @@ def show_table(readings: list[CellReading], place: MatrixPlace) -> None:
             row["left out"] = plain(row["left out"])
             row["tag"] = plain(row["tag"])
         st.table(pd.DataFrame(rows), border="horizontal", hide_index=True)
+        st.caption("The links in the table open in a new tab.")
+
+
+def _pick_cell(readings: list[CellReading], place: MatrixPlace) -> None:
+    """What a click on the picture does, by the keyboard."""
+    names = {reading.arm.id: reading.arm.name for reading in readings}
+    key = f"cell {place.arm} {place.campaign}"
+
+    def remember() -> None:
+        stay_at(replace(place, arm=st.session_state[key]))
+
+    st.selectbox(
+        "Open a cell",
+        list(names),
+        index=list(names).index(place.arm) if place.arm in names else None,
+        format_func=lambda arm_id: names[arm_id],
+        key=key,
+        on_change=remember,
+        placeholder="Arm and concurrency",
+        width=420,
+    )
 
 
 def matrix_csv(readings: list[CellReading]) -> str:

@@ -59,11 +59,12 @@ def _show_part(part: CamePart, *, finish_reason: str | None) -> None:
     st.caption(f"Came in {plain(part.field)}{ended}")
     if not part.spans:
         shown = part.text[:_SHOWN_CHARACTERS]
-        st.code(mark(shown, ()).text if part.text else "(empty)", language=None)
+        words = mark(shown, ()).text if part.text else "(empty)"
+        st.code(words, language=None, wrap_lines=True)
         _say_cut(0, len(part.text) - len(shown))
         return
     marked = mark(part.text, part.spans, limit=_SHOWN_CHARACTERS)
-    st.code(marked.text, language="diff")
+    st.code(marked.text, language="diff", wrap_lines=True)
     _say_cut(marked.cut_before, marked.cut_after)
 
 

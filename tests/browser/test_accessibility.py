@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import PATIENCE_MS, wait_until_drawn
 from tests.browser.conftest import Served
@@ -35,6 +35,16 @@ BOTH_THEMES = frozenset(PATHS[1:6])
 OF_THE_FRAME = "[data-testid=stSidebarNavItems]"
 
 
+SIDEWAYS = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    return main.scrollWidth - main.clientWidth;
+}"""
+IS_DARK = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    return getComputedStyle(app).backgroundColor === 'rgb(21, 23, 26)';
+}"""
+
+
 class Look(NamedTuple):
     path: str
     theme: str
@@ -52,15 +62,41 @@ def test_a_page_has_no_serious_accessibility_fault(
     page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{served.address}/{look.path}")
     wait_until_drawn(page)
-    page.evaluate(AXE)
 
+    faults = _grave_faults(page)
+
+    page.close()
+    assert faults == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path or "/")
+def test_a_page_has_no_serious_accessibility_fault_on_a_phone(
+    browser: Browser, served: Served, path: str
+) -> None:
+    page = browser.new_page(viewport={"width": 420, "height": 900}, color_scheme="light")
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{served.address}/{path}")
+    wait_until_drawn(page)
+
+    by_day = _grave_faults(page)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(IS_DARK)
+    wait_until_drawn(page)
+    by_night = _grave_faults(page)
+
+    wide = page.evaluate(SIDEWAYS)
+    page.close()
+    assert (by_day, by_night) == ([], [])
+    assert wide <= 1, "the page scrolls sideways"
+
+
+def _grave_faults(page: Page) -> list[str]:
+    page.evaluate(AXE)
     report: dict[str, Any] = page.evaluate(
         "frame => axe.run({exclude: [[frame]]}, {resultTypes: ['violations']})", OF_THE_FRAME
     )
-
-    page.close()
-    assert [_told(fault) for fault in report["violations"] if fault["impact"] in GRAVE] == []
     assert report["passes"]
+    return [_told(fault) for fault in report["violations"] if fault["impact"] in GRAVE]
 
 
 def _told(fault: dict[str, Any]) -> str:
