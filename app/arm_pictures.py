@@ -24,19 +24,29 @@ def forest_rows(cells: Sequence[CellReading]) -> list[ForestRow]:
     return [_forest_row(cell) for cell in cells]
 
 
+def begun_runs(cells: Sequence[CellReading]) -> list[tuple[int, RunCounts]]:
+    """Every run that was begun, with the lane of its arm, in the order of their beginnings."""
+    found = [
+        (lane, run)
+        for lane, cell in enumerate(cells)
+        for run in (*cell.done, *cell.left_out, *([cell.active] if cell.active else []))
+        if run.started_at_us is not None
+    ]
+    return sorted(found, key=lambda each: each[1].started_at_us or 0)
+
+
 def gantt_bars(
-    cells: Sequence[CellReading], corrupt: Sequence[str], palette: Palette, *, now_us: int
+    cells: Sequence[CellReading],
+    corrupt: Sequence[str],
+    palette: Palette,
+    *,
+    now_us: int,
+    at_most: int | None = None,
 ) -> list[GanttBar]:
-    """Every run that was begun, in the lane of its arm."""
-    bars = []
-    for lane, cell in enumerate(cells):
-        begun = [*cell.done, *cell.left_out, *([cell.active] if cell.active else [])]
-        bars += [
-            _gantt_bar(run, lane, corrupt, palette, now_us=now_us)
-            for run in begun
-            if run.started_at_us is not None
-        ]
-    return bars
+    """Every run that was begun, in the lane of its arm; the last so many where given."""
+    begun = begun_runs(cells)
+    drawn = begun if at_most is None else begun[-at_most:]
+    return [_gantt_bar(run, lane, corrupt, palette, now_us=now_us) for lane, run in drawn]
 
 
 def block_bars_of(cell: CellReading, corrupt: Sequence[str]) -> list[BlockBar]:

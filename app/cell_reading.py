@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from app.wording import counted_noun
 from db.reads.campaigns import ArmFacts
 from db.reads.runs import RunCounts
-from db.vocabulary import RunFlag, RunState
-from runner.evidence.counts import SessionCounts, counted, pooled
+from db.vocabulary import Outcome, RunFlag, RunState
+from runner.evidence.counts import SessionCounts, counted
 
 ENOUGH_SESSIONS = 59
 """So many clean sessions show, at 95 %, that a rate of 5 % would have been seen."""
@@ -76,7 +76,10 @@ def counts_of(run: RunCounts, corrupt_outcomes: Sequence[str]) -> SessionCounts:
 
 
 def pooled_counts(runs: Iterable[RunCounts], corrupt_outcomes: Sequence[str]) -> SessionCounts:
-    return pooled((counts_of(run, corrupt_outcomes) for run in runs), corrupt=corrupt_outcomes)
+    """The sum over runs; added up first, for a cell may have hundreds of them."""
+    every = list(runs)
+    totals = {outcome: sum(getattr(run, f"n_{outcome}") for run in every) for outcome in Outcome}
+    return counted(totals, corrupt=corrupt_outcomes)
 
 
 def read_cells(

@@ -6,6 +6,8 @@ Every key carries the identity of the store: a replaced file is never answered f
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
 from types import FunctionType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -61,6 +63,30 @@ def answer_of(
     return cast(Answer, _remembered(store_key(), query, arguments, options))
 
 
+def answer_until_moved(
+    moved: records.Movements,
+    query: Callable[Concatenate[Connection, Arguments], Answer],
+    *arguments: Arguments.args,
+    **options: Arguments.kwargs,
+) -> Answer:
+    """The answer of a query about campaigns, kept while they stand still. Raises as `answer_of`."""
+    if not moved.is_still:
+        return answer_of(query, *arguments, **options)
+    return cast(Answer, _kept(store_key(), moved, query, arguments, options))
+
+
+def answer_of_runs(
+    query: Callable[Concatenate[Connection, tuple[int, ...], Arguments], Answer],
+    runs: Sequence[RunCounts],
+    *arguments: Arguments.args,
+    **options: Arguments.kwargs,
+) -> Answer:
+    """What a query says of some runs, kept while their campaigns stand still."""
+    moved = answer_of(records.read_movements, tuple(sorted({run.campaign_id for run in runs})))
+    ids = tuple(run.id for run in runs)
+    return answer_until_moved(moved, query, ids, *arguments, **options)
+
+
 @contextmanager
 def reading() -> Iterator[Connection]:
     """One consistent moment of the store. Raises NoStoreError, UnreadableStoreError."""
@@ -71,8 +97,10 @@ def reading() -> Iterator[Connection]:
 def forget_answers() -> None:
     """After a write of ours: the next look must see it."""
     _remembered.clear()
+    _kept.clear()
     kept_board.clear()
     kept_cells.clear()
+    kept_list.clear()
     kept_linkage.clear()
     kept_divergence.clear()
 
@@ -80,8 +108,7 @@ def forget_answers() -> None:
 def store_key() -> StoreKey:
     """Raises NoStoreError, UnreadableStoreError."""
     url = read_settings().store_url
-    with _translated():
-        path = parse_store_url(url).path
+    path = _path_of(url)
     if path is None:
         return StoreKey(url)
     try:
@@ -109,6 +136,18 @@ def kept_cells(
     key: StoreKey, campaign_id: int, moved: records.Movements, _board: records.Board
 ) -> list[CellReading]:
     return read_cells(_board.arms, _board.runs, _board.campaign.corrupt_outcomes)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def kept_list(
+    key: StoreKey, campaign_ids: tuple[int, ...], moved: records.Movements
+) -> list[tuple[records.Board, list[CellReading]]]:
+    with _moment(key) as connection:
+        boards = [records.read_board(connection, campaign_id) for campaign_id in campaign_ids]
+    return [
+        (board, read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes))
+        for board in boards
+    ]
 
 
 @st.cache_resource(max_entries=40, show_spinner="Pairing the dialogues of both")
@@ -163,6 +202,13 @@ def kept_plan_answers(token: str, _plan: Plan, _stack: Stack) -> tuple[list[str]
     return lines, closing_line(assessed) or ""
 
 
+@lru_cache(maxsize=16)
+def _path_of(url: str) -> Path | None:
+    """Raises UnreadableStoreError."""
+    with _translated():
+        return parse_store_url(url).path
+
+
 def _name_of(query: FunctionType) -> str:
     return f"{query.__module__}.{query.__qualname__}"
 
@@ -174,6 +220,21 @@ def _name_of(query: FunctionType) -> str:
 )
 def _remembered(
     key: StoreKey,
+    query: Callable[..., Any],
+    arguments: Sequence[Any],
+    options: Mapping[str, Any],
+) -> Any:
+    with _moment(key) as connection:
+        return query(connection, *arguments, **options)
+
+
+# Judging sessions anew may leave every counter as it was: that is seen after a minute.
+@st.cache_resource(
+    ttl=60.0, max_entries=200, show_spinner=False, hash_funcs={FunctionType: _name_of}
+)
+def _kept(
+    key: StoreKey,
+    moved: records.Movements,
     query: Callable[..., Any],
     arguments: Sequence[Any],
     options: Mapping[str, Any],

@@ -10,10 +10,13 @@ from app.cell_reading import CellReading, read_cells
 from app.errors import NoStoreError
 from app.kept_answers import (
     answer_of,
+    answer_of_runs,
+    answer_until_moved,
     kept_board,
     kept_cells,
     kept_divergence,
     kept_linkage,
+    kept_list,
     kept_plan_answers,
     kept_report,
     opened_store,
@@ -67,6 +70,17 @@ def cells(board: records.Board) -> list[CellReading]:
     if moved.is_still:
         return kept_cells(store_key(), board.campaign.id, moved, board)
     return read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
+
+
+def boards_with_cells(
+    campaign_ids: Sequence[int],
+) -> Sequence[tuple[records.Board, list[CellReading]]]:
+    """Of a list of campaigns, asked once whether any of them moved. Raises UnknownIdError."""
+    moved = movements(campaign_ids)
+    if moved.is_still:
+        return kept_list(store_key(), tuple(campaign_ids), moved)
+    boards = [board(campaign_id) for campaign_id in campaign_ids]
+    return [(each, cells(each)) for each in boards]
 
 
 def linkage(board: records.Board) -> list[str]:
@@ -159,19 +173,21 @@ def run_sessions(
 
 
 def sessions_of_runs(
-    run_ids: Sequence[int], *, outcomes: Sequence[str], limit: int = 100, offset: int = 0
+    of: Sequence[RunCounts], *, outcomes: Sequence[str], limit: int = 100, offset: int = 0
 ) -> list[SessionFacts]:
-    return answer_of(
-        sessions.sessions_of_runs, run_ids, outcomes=outcomes, limit=limit, offset=offset
+    """Of runs of one campaign, as those below."""
+    return answer_of_runs(
+        sessions.sessions_of_runs, of, outcomes=outcomes, limit=limit, offset=offset
     )
 
 
 def session_search(
-    where: str, run_ids: Sequence[int] | None = None, *, offset: int = 0
+    campaign_id: int, where: str, run_ids: Sequence[int] | None = None, *, offset: int = 0
 ) -> SessionSearch:
-    """Sessions that pass, of these runs where given. Raises FilterError."""
+    """Sessions of this campaign that pass, of these runs where given. Raises FilterError."""
     ids = None if run_ids is None else tuple(run_ids)
-    return answer_of(records.search_sessions_now, where, ids, offset=offset)
+    moved = movements([campaign_id])
+    return answer_until_moved(moved, records.search_sessions_now, where, ids, offset=offset)
 
 
 def session_order(where: str) -> FoundPlaces:
@@ -184,20 +200,20 @@ def log_search(window: LogWindow, where: str) -> LogSearch:
     return answer_of(records.search_log_now, window, where)
 
 
-def failing_dialogues(run_ids: Sequence[int], *, outcomes: Sequence[str]) -> list[FailingDialogue]:
-    return answer_of(sessions.failing_dialogues, run_ids, outcomes=outcomes)
+def failing_dialogues(of: Sequence[RunCounts], *, outcomes: Sequence[str]) -> list[FailingDialogue]:
+    return answer_of_runs(sessions.failing_dialogues, of, outcomes=outcomes)
 
 
-def first_token_waits(run_ids: Sequence[int]) -> list[float]:
-    return answer_of(sessions.first_token_waits, run_ids)
+def first_token_waits(of: Sequence[RunCounts]) -> list[float]:
+    return answer_of_runs(sessions.first_token_waits, of)
 
 
-def first_token_quantile(run_ids: Sequence[int], *, share: float) -> Waited | None:
-    return answer_of(sessions.first_token_quantile, run_ids, share=share)
+def first_token_quantile(of: Sequence[RunCounts], *, share: float) -> Waited | None:
+    return answer_of_runs(sessions.first_token_quantile, of, share=share)
 
 
-def silent_reasons(run_ids: Sequence[int]) -> dict[str, int]:
-    return answer_of(sessions.reason_counts, run_ids)
+def silent_reasons(of: Sequence[RunCounts]) -> dict[str, int]:
+    return answer_of_runs(sessions.reason_counts, of)
 
 
 def session_spans(run_id: int) -> pd.DataFrame:

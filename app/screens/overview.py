@@ -67,7 +67,7 @@ live(show_moving, every_s=BUSY_S if progress.active else None)
 
 worst = worst_corrupt_cell(cells)
 corrupt = reads_cache.sessions_of_runs(
-    [run.id for run in worst.done] if worst else [],
+    worst.done if worst else [],
     outcomes=board.campaign.corrupt_outcomes,
     limit=1,
 )

@@ -19,12 +19,14 @@ from app.widgets.navigation import link_to
 from app.widgets.overview_parts import NO_BAR
 from app.wording import corrupt_words, counted_noun, levels_text, outcome_badge, state_badge
 from db.identifiers import IdKind, format_id
+from db.reads.runs import RunCounts, newest_runs
 from db.vocabulary import Outcome
 from runner.evidence.wording import evidence_text, silent_text
 
 NOT_EXERCISED = badge("not exercised", colour="yellow", icon=":material/warning:")
 _SHOWN_DIALOGUES = 10
 _SHOWN_RUNS = 12
+_WAITED_SESSIONS = 5000
 
 
 def show_head(cell: CellReading) -> None:
@@ -103,7 +105,7 @@ def show_waits(cell: CellReading, baseline: CellReading | None) -> None:
             WaitedLine(name, waits)
             for name, each in (("this arm", cell), ("baseline", baseline))
             if each is not None and (name == "this arm" or each.arm.id != cell.arm.id)
-            if (waits := reads_cache.first_token_waits([run.id for run in each.done]))
+            if (waits := reads_cache.first_token_waits(_waited_in(each)))
         ]
         if not lines:
             st.caption("No session of a finished run had a first token.")
@@ -114,7 +116,15 @@ def show_waits(cell: CellReading, baseline: CellReading | None) -> None:
             key="waits",
             alt="Share of sessions with a first token within so many seconds",
         )
-        st.caption("Sessions without a first token are in no line: they are counted as silent.")
+        lines_said = ["Sessions without a first token are in no line: they are counted as silent."]
+        if len(_waited_in(cell)) < len(cell.done):
+            runs = counted_noun(len(cell.done), "finished run")
+            lines_said.append(f"The last {len(_waited_in(cell)):,} of {runs}.")
+        st.caption(" ".join(lines_said))
+
+
+def _waited_in(cell: CellReading) -> list[RunCounts]:
+    return newest_runs(cell.done, at_most_sessions=_WAITED_SESSIONS)
 
 
 def show_dose(cell: CellReading, cells: Sequence[CellReading]) -> None:
@@ -138,7 +148,7 @@ def show_dose(cell: CellReading, cells: Sequence[CellReading]) -> None:
 
 def show_dialogues(board: Board, cell: CellReading) -> None:
     corrupt = board.campaign.corrupt_outcomes
-    found = reads_cache.failing_dialogues([run.id for run in cell.done], outcomes=corrupt)
+    found = reads_cache.failing_dialogues(cell.done, outcomes=corrupt)
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown("##### Dialogues that fail most")
         if not found:

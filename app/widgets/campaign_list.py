@@ -28,8 +28,10 @@ def show_campaigns(campaigns: Sequence[CampaignFacts]) -> None:
     groups = by_reduction(campaigns)
     pages = -(-len(groups) // _PAGE_ROWS)
     page = st.pagination(pages, key="campaigns page") if pages > 1 else 1
-    for group in groups[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]:
-        _show_campaign(reads_cache.board(group.campaign.id))
+    shown = groups[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]
+    read = reads_cache.boards_with_cells([group.campaign.id for group in shown])
+    for group, (board, cells) in zip(shown, read, strict=True):
+        _show_campaign(board, cells)
         if group.trials:
             _show_trials(group.trials)
 
@@ -60,7 +62,7 @@ def is_busy() -> bool:
     return not moved.is_still or bool(reads_cache.work_now().open_requests)
 
 
-def _show_campaign(board: Board) -> None:
+def _show_campaign(board: Board, cells: Sequence[CellReading]) -> None:
     campaign = board.campaign
     progress = progress_now(board)
     with st.container(border=True, gap="xsmall"):
@@ -75,7 +77,7 @@ def _show_campaign(board: Board) -> None:
             if board.verdicts:
                 st.markdown(verdict_badges(board.verdicts))
         with worst:
-            _show_worst(campaign, worst_cell(reads_cache.cells(board)))
+            _show_worst(campaign, worst_cell(cells))
         with moved:
             _show_moved(progress, board.runs)
 

@@ -84,7 +84,7 @@ def _show_numbers(reading: CellReading) -> None:
         "Gave evidence": evidence_text(counts),
     }
     if counts.silent:
-        reasons = reads_cache.silent_reasons([run.id for run in reading.done])
+        reasons = reads_cache.silent_reasons(reading.done)
         told = ", ".join(f"{number} {reason_words(why)}" for why, number in reasons.items())
         rows["Silent"] = silent_text(counts) + (f": {plain(told)}" if told else "")
     rows["Wedges"] = _wedge_words(reading)
@@ -129,7 +129,7 @@ def _show_corrupt_sessions(board: Board, reading: CellReading) -> None:
     if not reading.counts.corrupt:
         return
     sessions = reads_cache.sessions_of_runs(
-        [run.id for run in reading.done],
+        reading.done,
         outcomes=board.campaign.corrupt_outcomes,
         limit=_SHOWN_SESSIONS,
     )

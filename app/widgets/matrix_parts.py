@@ -152,9 +152,7 @@ def _show_heat_map(
 def _waits(readings: Sequence[CellReading]) -> dict[int, Waited]:
     """Arm id -> the wait that 99 % of its sessions did not exceed; read when it is asked for."""
     found = {
-        reading.arm.id: reads_cache.first_token_quantile(
-            [run.id for run in reading.done], share=0.99
-        )
+        reading.arm.id: reads_cache.first_token_quantile(reading.done, share=0.99)
         for reading in readings
         if reading.done
     }

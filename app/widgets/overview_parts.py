@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from app import reads_cache
-from app.arm_pictures import forest_rows, gantt_bars
+from app.arm_pictures import begun_runs, forest_rows, gantt_bars
 from app.campaign_progress import Progress
 from app.cell_reading import CellReading
 from app.errors import UnreadableStoreError
@@ -92,8 +92,8 @@ def show_clock(board: Board, cells: Sequence[CellReading]) -> None:
     """A click on a bar leads to its run; the table of runs on the matrix leads there too."""
     palette = palette_for(st.context.theme.type)
     corrupt = board.campaign.corrupt_outcomes
-    every = gantt_bars(cells, corrupt, palette, now_us=reads_cache.now_us())
-    bars = sorted(every, key=lambda bar: bar.started_us)[-_SHOWN_RUNS:]
+    now_us = reads_cache.now_us()
+    bars = gantt_bars(cells, corrupt, palette, now_us=now_us, at_most=_SHOWN_RUNS)
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Runs on the clock")
         if not bars:
@@ -107,8 +107,9 @@ def show_clock(board: Board, cells: Sequence[CellReading]) -> None:
             selection_mode="points",
             alt="Each run on the clock, one lane an arm, coloured by its corrupt rate",
         )
-        if len(every) > len(bars):
-            st.caption(f"The last {len(bars)} of {counted_noun(len(every), 'run')}.")
+        begun = len(begun_runs(cells))
+        if begun > len(bars):
+            st.caption(f"The last {len(bars)} of {counted_noun(begun, 'run')}.")
         seed = board.campaign.order_seed
         st.caption(
             "One lane an arm; inside a block the order is random, by order seed "

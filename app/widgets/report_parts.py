@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
-from app.links import ReportForm, ReportPlace
+from app.links import ReportForm, ReportPlace, query_of
 from app.markdown_text import plain, selected
 from app.records import Board
 from app.report_choice import (
@@ -22,7 +22,7 @@ from app.report_choice import (
 )
 from app.report_data import bundle_file, table_file, tables_of
 from app.widgets.navigation import stay_at
-from app.wording import bytes_text
+from app.wording import bytes_text, counted_noun
 from db.identifiers import IdKind, format_id
 from runner.errors import UsageError
 from runner.report.pdf import PDF_MISSING, pdf_is_available
@@ -30,6 +30,9 @@ from runner.report.redaction import Redacted
 from runner.report.stored_report import ReportScope
 
 SHOWN_CHARACTERS = 200_000
+MADE_AT_ONCE = 20_000
+"""Sessions of a report that is made unasked, which takes some ten seconds."""
+
 _WHOLE = 0
 _ZIP_TYPE = "application/zip"
 _TABLE_TYPES = {
@@ -112,6 +115,8 @@ def show_report(board: Board, place: ReportPlace) -> None:
     if place.form is ReportForm.PDF:
         _offer_pdf(board, place)
         return
+    if not _is_asked_for(board, place):
+        return
     try:
         made = _made(board, place)
     except UsageError as error:
@@ -128,6 +133,26 @@ def show_report(board: Board, place: ReportPlace) -> None:
         st.code(text[:SHOWN_CHARACTERS], language=None, wrap_lines=True)
     if len(text) > SHOWN_CHARACTERS:
         st.caption("Only its beginning is shown here; the download has it whole.")
+
+
+def _is_asked_for(board: Board, place: ReportPlace) -> bool:
+    """A report on very many sessions is made when somebody wants to wait for it."""
+    arms = {place.arm, place.versus} - {None}
+    runs = [run for run in board.runs if not arms or run.arm_id in arms]
+    sessions = sum(run.n_ended for run in runs)
+    key = f"asked for the report on {query_of(replace(place, form=ReportForm.MARKDOWN))}"
+    if place.session is not None or sessions <= MADE_AT_ONCE or st.session_state.get(key):
+        return True
+    st.caption(
+        f"It is about {counted_noun(sessions, 'session')} in {counted_noun(len(runs), 'run')}, "
+        "which takes minutes to work through: here when you ask for it, or by the command above."
+    )
+    st.button(
+        "Make the report",
+        icon=":material/description:",
+        on_click=lambda: st.session_state.update({key: True}),
+    )
+    return False
 
 
 def _offer_pdf(board: Board, place: ReportPlace) -> None:

@@ -36,7 +36,7 @@ def show_silent_reasons(run: RunCounts) -> None:
         return
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"##### Why {counted_noun(run.n_error, 'session')} gave no evidence")
-        for reason, number in reads_cache.silent_reasons([run.id]).items():
+        for reason, number in reads_cache.silent_reasons([run]).items():
             share = f":gray[{number} of {run.n_error}]"
             st.markdown(f"**{plain(reason_words(reason))}** {share}")
         first = reads_cache.run_sessions(run.id, outcomes=["error"], limit=1, offset=0)

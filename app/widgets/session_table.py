@@ -1,7 +1,8 @@
 """Sessions as a table under their filter: of one run, of an arm's finished runs, of a campaign."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -33,7 +34,7 @@ def show_sessions(run: RunCounts, place: RunPlace) -> None:
     origin_us = run_origin_us(run, reads_cache.session_spans(run.id))
     scope = (number_term("run", run.id),)
     with st.container(border=True, gap="xsmall"):
-        _show_list(place, scope, [run.id], key=f"r-{run.id}", origin_us=origin_us)
+        _show_list(place, run.campaign_id, scope, [run.id], key=f"r-{run.id}", origin_us=origin_us)
 
 
 def show_sessions_of_arm(cell: CellReading, place: ArmPlace) -> None:
@@ -41,18 +42,19 @@ def show_sessions_of_arm(cell: CellReading, place: ArmPlace) -> None:
     arm = format_id(IdKind.ARM, cell.arm.id)
     scope = (words_term("arm", [arm]), words_term("state", ["done"]))
     with st.container(border=True, gap="xsmall"):
-        _show_list(place, scope, [run.id for run in cell.done], key=arm)
+        _show_list(place, cell.arm.campaign_id, scope, [run.id for run in cell.done], key=arm)
 
 
 def show_sessions_of_campaign(campaign_id: int, place: SessionsPlace) -> None:
     name = format_id(IdKind.CAMPAIGN, campaign_id)
     with st.container(border=True, gap="xsmall"):
         scope = (words_term("campaign", [name]),)
-        _show_list(place, scope, None, key=name, title="All runs, the newest first")
+        _show_list(place, campaign_id, scope, None, key=name, title="All runs, the newest first")
 
 
 def _show_list(
     place: Place,
+    campaign_id: int,
     scope: Sequence[Term],
     run_ids: Sequence[int] | None,
     *,
@@ -63,9 +65,10 @@ def _show_list(
     _show_title(title)
     read = session_filter_line(place, key=key)
     where = scoped(read.filter, *scope)
-    search = reads_cache.session_search(where, run_ids)
+    look = partial(reads_cache.session_search, campaign_id, where, run_ids)
+    search = look()
     outcome_chips(place, read, search.matched, is_complete=search.is_complete, key=key)
-    search = _picked_page(search, where, run_ids, key=key)
+    search = _picked_page(search, look, key=f"pages {key} {where}")
     if not search.found:
         _say_no_sessions(place, read, search)
         return
@@ -78,16 +81,16 @@ def _show_list(
 
 
 def _picked_page(
-    first: SessionSearch, where: str, run_ids: Sequence[int] | None, *, key: str
+    first: SessionSearch, look: Callable[..., SessionSearch], *, key: str
 ) -> SessionSearch:
     """The page of the list that was picked; where only a part was looked at, its first page."""
     pages = -(-first.passing // MOST_SESSIONS)
     if pages <= 1 or not first.is_complete:
         return first
-    page = st.pagination(pages, key=f"pages {key} {where}")
+    page = st.pagination(pages, key=key)
     if page == 1:
         return first
-    return reads_cache.session_search(where, run_ids, offset=(page - 1) * MOST_SESSIONS)
+    return look(offset=(page - 1) * MOST_SESSIONS)
 
 
 def _show_title(title: str) -> None:

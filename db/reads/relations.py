@@ -44,7 +44,7 @@ def columns_of(relation: Table, value: type[Any]) -> list[Column[Any]]:
 
 
 def values(kind: type[Value], rows: Iterable[Row[Any]]) -> list[Value]:
-    return [kind(**row._mapping) for row in rows]
+    return [kind(**dict(zip(row._fields, row, strict=True))) for row in rows]
 
 
 def value_or_none(kind: type[Value], row: Row[Any] | None) -> Value | None:

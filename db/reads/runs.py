@@ -161,6 +161,18 @@ def movement(connection: Connection, campaign_ids: Sequence[int]) -> list[Moveme
     return [Movement(campaign_id, active, tuple(rest)) for campaign_id, active, *rest in rows]
 
 
+def newest_runs(runs: Sequence[RunCounts], *, at_most_sessions: int) -> list[RunCounts]:
+    """Those begun last that hold so many sessions together, at least one, oldest first."""
+    found: list[RunCounts] = []
+    sessions = 0
+    for run in sorted(runs, key=lambda run: (run.started_at_us or 0, run.id), reverse=True):
+        sessions += run.n_ended
+        if found and sessions > at_most_sessions:
+            break
+        found.append(run)
+    return found[::-1]
+
+
 def campaign_in_work(connection: Connection) -> int | None:
     """The campaign of the run that was begun last among those in work; None where none is."""
     statement = (

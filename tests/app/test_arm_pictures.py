@@ -43,6 +43,15 @@ def test_runs_that_do_not_count_are_bars_without_a_colour() -> None:
     ]
 
 
+def test_of_many_runs_the_last_begun_are_drawn() -> None:
+    runs = [run_counts(number, started_at_us=100 - number) for number in (1, 2, 3)]
+    cells = read_cells([arm_facts(1)], runs, CORRUPT)
+
+    bars = gantt_bars(cells, CORRUPT, LIGHT, now_us=200, at_most=2)
+
+    assert [bar.run_id for bar in bars] == [2, 1]
+
+
 def test_a_run_in_work_reaches_to_now() -> None:
     run = run_counts(
         1, state=RunState.DRIVING, started_at_us=SECOND_US, driving_at_us=2 * SECOND_US

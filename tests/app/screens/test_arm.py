@@ -2,8 +2,8 @@
 
 from db.store import Store
 from tests.app.conftest import Open, words_of
-from tests.app.scenes import decisive_test
-from tests.db.factories import stored_campaign
+from tests.app.scenes import decisive_test, edit
+from tests.db.factories import stored_campaign, stored_run, stored_session
 
 
 def test_an_arm_opens_cold_with_its_counts_runs_and_dialogues(
@@ -53,3 +53,18 @@ def test_no_arm_in_the_address_says_where_to_open_one(open_page: Open, store: St
     stored_campaign(store)
 
     assert "open one from the matrix" in words_of(open_page("arm"))
+
+
+def test_waits_of_very_many_sessions_are_those_of_the_newest_runs(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    for block in range(3):
+        run = stored_run(store, stored.arms[0], block=block)
+        stored_session(store, run, first_token_s=1.0)
+        edit(store, run, n_ended=2000, n_done=2000)
+
+    page = open_page("arm", arm="a-1")
+
+    assert not page.exception
+    assert "The last 2 of 3 finished runs." in words_of(page)

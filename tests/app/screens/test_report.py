@@ -12,12 +12,13 @@ from app.report_choice import taken_out
 from app.report_data import bundle_file, table_file, tables_of
 from db.reads.campaigns import campaign
 from db.store import Store
+from db.vocabulary import Outcome
 from runner.cli.command_list import loaded_command
 from runner.report.redaction import Redacted
 from runner.report.stored_report import ReportScope, scope_of_arm
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import HOSTILE, decisive_test
-from tests.db.factories import stored_campaign
+from tests.db.factories import stored_campaign, stored_run
 
 
 def _written(store: Store, command: str) -> str:
@@ -151,3 +152,20 @@ def _whole(store: Store) -> ReportScope:
         facts = campaign(session.connection(), 1)
     assert facts is not None
     return ReportScope(facts)
+
+
+def test_a_report_on_very_many_sessions_is_made_when_it_is_asked_for(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0], counts={Outcome.DONE: 15_000})
+    stored_run(store, stored.arms[1], counts={Outcome.DONE: 15_000})
+
+    page = open_page("report", campaign="c-1")
+
+    (command,) = page.code
+    assert "It is about 30,000 sessions in 2 runs" in words_of(page)
+    assert command.value.startswith("decisive report")
+    next(each for each in page.button if each.label == "Make the report").click()
+    assert len(page.run().code) == 2
+    assert len(open_page("report", arm="a-1").code) == 2

@@ -181,3 +181,16 @@ def _movement(store: Store) -> tuple[runs.Movement, ...]:
 def _in_work(store: Store) -> int | None:
     with store.session() as session:
         return runs.campaign_in_work(session.connection())
+
+
+def test_the_newest_runs_are_those_that_hold_so_many_sessions(
+    store: Store, connection: Connection
+) -> None:
+    stored = stored_campaign(store)
+    for block in range(3):
+        stored_run(store, stored.arms[0], block=block, counts={Outcome.DONE: 10})
+    every = runs.runs(connection, [stored_id(stored.campaign)])
+
+    assert runs.newest_runs(every, at_most_sessions=30) == every
+    assert runs.newest_runs(every, at_most_sessions=29) == every[1:]
+    assert runs.newest_runs(every, at_most_sessions=1) == every[2:]

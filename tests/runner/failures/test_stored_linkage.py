@@ -53,3 +53,22 @@ def test_runs_with_both_are_tested(tmp_path: Path) -> None:
 
         assert seen.startswith("In 1 run with both, 1 turn that went corrupt stood")
         assert "not shown, and not excluded" in meaning
+
+
+def test_of_many_sessions_the_newest_runs_are_asked_and_it_is_said(tmp_path: Path) -> None:
+    with fresh_store(tmp_path) as store:
+        made = stored_campaign(store)
+        for block in range(3):
+            run = stored_run(store, made.arms[0], block=block)
+            stored_session(store, run, Outcome.LEAK, index=0, decisive_turn=0)
+            stored_session(store, run, index=1)
+            stored_log_events(store, run, ["WaitingForInput"])
+        with store.session() as session:
+            connection = session.connection()
+            found = runs(connection, [stored_id(made.campaign)])
+            said, seen, _ = stored_linkage_lines(
+                connection, found, corrupt=["leak"], at_most_sessions=5
+            )
+
+    assert said == "Asked of the last 2 of 3 finished runs."
+    assert seen.startswith("In 2 runs with both")
