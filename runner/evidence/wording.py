@@ -106,7 +106,8 @@ def evidence_text(counts: SessionCounts) -> str:
         return f"{gave:,} of {total:,} gave evidence"
     of_them = f"{gave:,} of {total:,} gave evidence, {corrupt:,} of them corrupt"
     if not bears_rate(counts):
-        return f"{of_them}: no rate"
+        few = counts.gave_evidence < MIN_EVIDENCE
+        return f"{of_them}: {'too few' if few else 'too many silent'} for a rate"
     return f"{of_them}: {percent_text(rate) if corrupt else at_most_text(rate.wilson().high)}"
 
 

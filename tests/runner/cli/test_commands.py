@@ -192,7 +192,7 @@ def test_the_report_never_reads_the_real_case_as_six_percent_halved(store_url: s
 
     assert "5/80" in text
     assert "5 of 80 gave evidence" in text
-    assert "no rate" in text
+    assert "too few for a rate" in text
     assert "halved" not in text
 
 
