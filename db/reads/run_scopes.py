@@ -67,20 +67,24 @@ def run_scopes(
             statement = statement.where(RUN.c.id.in_(ids))
     if wanted.of(*_ARM_KEYS):
         statement = statement.where(RUN.c.arm_id.in_(arms))
+    words = [str(outcome) for outcome in Outcome]
     scopes = (
         RunScope(
-            run_id=row.id,
-            block=row.block,
-            state=row.state,
-            flags=row.flags,
-            started_at_us=row.started_at_us,
-            counts=dict(zip(map(str, Outcome), row[len(columns) :], strict=True)),
-            arm=arms[row.arm_id],
+            run_id=run_id,
+            block=block,
+            state=state,
+            flags=flags,
+            started_at_us=started_at_us,
+            counts=dict(zip(words, counts, strict=True)),
+            arm=arms[arm_id],
         )
-        for row in connection.execute(statement)
-        if row.arm_id in arms
+        for run_id, arm_id, block, state, flags, started_at_us, *counts in connection.execute(
+            statement
+        )
+        if arm_id in arms
     )
-    return [scope for scope in scopes if _passes_run(scope, wanted)]
+    asked = wanted.of("run", "block", "state", "runflag")
+    return [scope for scope in scopes if _passes_run(scope, asked)]
 
 
 def admitted_outcomes(wanted: Filter) -> tuple[Outcome, ...]:
@@ -152,11 +156,8 @@ def _has_in_order(name: str, words: str) -> bool:
     return bool(want) and any(have[start : start + len(want)] == want for start in starts)
 
 
-def _passes_run(scope: RunScope, wanted: Filter) -> bool:
-    return all(
-        _holds(term, _is_of_run(term, scope))
-        for term in wanted.of("run", "block", "state", "runflag")
-    )
+def _passes_run(scope: RunScope, asked: Sequence[Term]) -> bool:
+    return all(_holds(term, _is_of_run(term, scope)) for term in asked)
 
 
 def _is_of_run(term: Term, scope: RunScope) -> bool:
