@@ -15,8 +15,11 @@ import streamlit as st
 from sqlalchemy import Connection
 
 from app import records
+from app.arm_pictures import gantt_bars
 from app.cell_reading import CellReading, read_cells
 from app.errors import NoStoreError, UnreadableStoreError
+from app.figures.run_gantt import GanttBar
+from app.palette import palette_for
 from app.settings import read_settings
 from db.errors import StoreError, StoreMissingError
 from db.reads.runs import RunCounts
@@ -101,6 +104,7 @@ def forget_answers() -> None:
     kept_board.clear()
     kept_cells.clear()
     kept_list.clear()
+    kept_bars.clear()
     kept_linkage.clear()
     kept_divergence.clear()
 
@@ -136,6 +140,21 @@ def kept_cells(
     key: StoreKey, campaign_id: int, moved: records.Movements, _board: records.Board
 ) -> list[CellReading]:
     return read_cells(_board.arms, _board.runs, _board.campaign.corrupt_outcomes)
+
+
+@st.cache_resource(max_entries=40, show_spinner=False)
+def kept_bars(
+    key: StoreKey,
+    campaign_id: int,
+    moved: records.Movements,
+    theme: str | None,
+    at_most: int,
+    _board: records.Board,
+    _cells: Sequence[CellReading],
+    _now_us: int,
+) -> list[GanttBar]:
+    corrupt = _board.campaign.corrupt_outcomes
+    return gantt_bars(_cells, corrupt, palette_for(theme), now_us=_now_us, at_most=at_most)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app import records
+from app.arm_pictures import gantt_bars
 from app.campaign_files import OfferedFile
 from app.cell_reading import CellReading, read_cells
 from app.errors import NoStoreError
+from app.figures.run_gantt import GanttBar
 from app.kept_answers import (
     answer_of,
     answer_of_runs,
     answer_until_moved,
+    kept_bars,
     kept_board,
     kept_cells,
     kept_divergence,
@@ -23,6 +26,7 @@ from app.kept_answers import (
     reading,
     store_key,
 )
+from app.palette import palette_for
 from db.identifiers import IdKind
 from db.reads import campaigns, observations, runs, sessions, work
 from db.reads import earlier_runs as earlier
@@ -81,6 +85,19 @@ def boards_with_cells(
         return kept_list(store_key(), tuple(campaign_ids), moved)
     boards = [board(campaign_id) for campaign_id in campaign_ids]
     return [(each, cells(each)) for each in boards]
+
+
+def clock_bars(
+    board: records.Board, cells: Sequence[CellReading], *, theme: str | None, at_most: int
+) -> list[GanttBar]:
+    """The runs begun last as bars; those of a campaign that stands still kept until it moves."""
+    moved = movements([board.campaign.id])
+    if moved.is_still:
+        return kept_bars(
+            store_key(), board.campaign.id, moved, theme, at_most, board, cells, now_us()
+        )
+    corrupt = board.campaign.corrupt_outcomes
+    return gantt_bars(cells, corrupt, palette_for(theme), now_us=now_us(), at_most=at_most)
 
 
 def linkage(board: records.Board) -> list[str]:

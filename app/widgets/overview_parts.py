@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from app import reads_cache
-from app.arm_pictures import begun_runs, forest_rows, gantt_bars
+from app.arm_pictures import begun_runs, forest_rows
 from app.campaign_progress import Progress
 from app.cell_reading import CellReading
 from app.errors import UnreadableStoreError
@@ -90,10 +90,9 @@ def show_next_looks(looks: Sequence[NextLook]) -> None:
 
 def show_clock(board: Board, cells: Sequence[CellReading]) -> None:
     """A click on a bar leads to its run; the table of runs on the matrix leads there too."""
-    palette = palette_for(st.context.theme.type)
-    corrupt = board.campaign.corrupt_outcomes
-    now_us = reads_cache.now_us()
-    bars = gantt_bars(cells, corrupt, palette, now_us=now_us, at_most=_SHOWN_RUNS)
+    theme = st.context.theme.type
+    palette = palette_for(theme)
+    bars = reads_cache.clock_bars(board, cells, theme=theme, at_most=_SHOWN_RUNS)
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Runs on the clock")
         if not bars:
