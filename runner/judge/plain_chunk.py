@@ -71,20 +71,23 @@ class ChunkForm(NamedTuple):
     field: str
 
     def texts(self, events: Sequence[bytes]) -> list[str] | None:
-        """The text of the one line of each, in a tenth of the time of `plain_delta`; None if any of
-        them is of another form.
+        """Of the events before the first of another form, the text of the one line of each, in a
+        tenth of the time of `plain_delta`; None where one of them is no text.
 
         They are decoded as one list, each on a line of its own. None can pass for two or for a part
         of its neighbour: a text holds no line end, and each line holds at least one.
         """
-        start, end, count = len(self.head), -len(self.tail), len(events)
-        if min(map(len, events)) < start - end:
+        start, end = len(self.head), -len(self.tail)
+        count = min(
+            _like_first(self.head, [event[:start] for event in events]),
+            _like_first(self.tail, [event[end:] for event in events]),
+        )
+        if count == 0:
+            return []
+        held = [event[start:end] for event in events[:count]]
+        if not all(held):  # head and tail overlap
             return None
-        if [event[:start] for event in events].count(self.head) != count:
-            return None
-        if [event[end:] for event in events].count(self.tail) != count:
-            return None
-        listed = b"[%b]" % b",\n".join([event[start:end] for event in events])
+        listed = b"[%b]" % b",\n".join(held)
         if listed.count(b"\n") != count - 1:
             return None
         try:
@@ -92,6 +95,13 @@ class ChunkForm(NamedTuple):
         except _UNREADABLE:
             return None
         return texts if len(texts) == count and all(texts) else None
+
+
+def _like_first(wanted: bytes, parts: list[bytes]) -> int:
+    """How many of them, from the first on, are what is wanted."""
+    if parts.count(wanted) == len(parts):
+        return len(parts)
+    return next(at for at, part in enumerate(parts) if part != wanted)
 
 
 def chunk_form(event: bytes, delta: PlainDelta) -> ChunkForm | None:

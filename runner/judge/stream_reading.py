@@ -16,7 +16,8 @@ from runner.judge.record import TurnRecord
 
 _BLANK_LINE: Final = b"\n\n"
 _DATA: Final = b"data:"
-_MOST_AT_ONCE: Final = 256
+_FEWEST_AT_ONCE: Final = 8
+_MOST_AT_ONCE: Final = 512
 
 
 def read_stream(record: TurnRecord, assembler: MessageAssembler) -> list[float | None]:
@@ -41,24 +42,25 @@ def _ends_with_tokens(body: bytes, assembler: MessageAssembler) -> list[int]:
     at, at_once = 0, 1
     while at < len(blocks):
         run = blocks[at : at + at_once]
-        if form is not None and (texts := form.texts(run)) is not None:
+        texts = [] if form is None else form.texts(run)
+        if form is not None and texts:
             assembler.add_plain_texts(texts, field=form.field)
-            found += ends[at : at + len(run)]
-        elif len(run) > 1:  # an odd one is among them: it is looked for in ever shorter runs
+            found += ends[at : at + len(texts)]
+            at += len(texts)
+            at_once = min(4 * at_once, _MOST_AT_ONCE) if len(texts) == len(run) else 1
+        elif texts is None and len(run) > 1:  # what is no text is looked for in ever shorter runs
             at_once = len(run) // 2
-            continue
-        elif (delta := _token_of(run[0], assembler)) is not None:
-            if at == 0:
-                decoder.feed(b"\n")  # where a byte order mark could have stood
-            assembler.add_plain(delta)
-            found.append(ends[at])
-            form = chunk_form(run[0], delta)
         else:
-            if _add_all(assembler, decoder.feed(run[0] + _BLANK_LINE)):
+            if (delta := _token_of(run[0], assembler)) is not None:
+                if at == 0:
+                    decoder.feed(b"\n")  # where a byte order mark could have stood
+                assembler.add_plain(delta)
+                found.append(ends[at])
+                form = chunk_form(run[0], delta)
+            elif _add_all(assembler, decoder.feed(run[0] + _BLANK_LINE)):
                 found.append(ends[at])
             form = None if assembler.is_done else form
-        at += len(run)
-        at_once = 1 if form is None else min(2 * at_once, _MOST_AT_ONCE)
+            at, at_once = at + 1, 1 if form is None else _FEWEST_AT_ONCE
     if _add_all(assembler, decoder.feed(rest)) | _add_all(assembler, decoder.close()):
         found.append(len(body))
     return found
@@ -79,7 +81,8 @@ def _times_of(ends: list[int], reads: tuple[tuple[float, int], ...]) -> Iterator
     sizes = [bytes_so_far for _, bytes_so_far in reads]
     number, given, last = 0, -1, len(reads) - 1
     for end in ends:
-        number = min(bisect_left(sizes, end, number), last)
+        if sizes[number] < end and number < last:
+            number = min(bisect_left(sizes, end, number), last)
         if number != given:
             given = number
             yield reads[number][0]

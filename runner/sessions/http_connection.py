@@ -34,6 +34,7 @@ class HttpConnection(asyncio.Protocol):
         self._answer: HttpAnswer | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._take: Take | None = None
+        self._unsent_head = b""
         self._failure: Exception | None = None
         self._is_closed = False
         self._request_is_whole = False
@@ -41,11 +42,14 @@ class HttpConnection(asyncio.Protocol):
         self._reading_is_paused = False
 
     def begin(self, method: str, head: bytes) -> None:
-        """Starts a request with its head, which must end in an empty line."""
+        """Starts a request with its head, which must end in an empty line.
+
+        It goes out with the first part of the body, as one packet of both.
+        """
         self._requests += 1
         self._answer = HttpAnswer(method)
         self._request_is_whole = False
-        self._put(head)
+        self._unsent_head = head
 
     async def write(self, data: bytes) -> None:
         """Sends a part of the body; waits while the server takes none, unless it has answered."""
@@ -55,6 +59,8 @@ class HttpConnection(asyncio.Protocol):
 
     def end_request(self) -> None:
         """The request was handed over whole."""
+        if self._unsent_head:
+            self._put(b"")
         self._request_is_whole = True
 
     @property
@@ -191,6 +197,8 @@ class HttpConnection(asyncio.Protocol):
         return piece
 
     def _put(self, data: bytes) -> None:
+        if self._unsent_head:
+            data, self._unsent_head = self._unsent_head + data, b""
         if self._is_closed or self._transport is None:
             self._fail(httpx.ReadError("The server closed the connection."))
         else:

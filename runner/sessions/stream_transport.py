@@ -91,7 +91,7 @@ class StreamTransport(httpx.AsyncBaseTransport):
         return httpx.Response(
             answer.status,
             headers=answer.headers,
-            stream=_Body(self._pool, origin, connection, read_s),
+            stream=PushedBody(self._pool, origin, connection, read_s),
             extensions={"http_version": answer.http_version, "reason_phrase": answer.reason},
         )
 
@@ -109,7 +109,9 @@ def _nobody_hears() -> None:
     return
 
 
-class _Body(httpx.AsyncByteStream):
+class PushedBody(httpx.AsyncByteStream):
+    """A body that can give its pieces away as they are read, without waking a task for each."""
+
     def __init__(
         self,
         pool: ConnectionPool,

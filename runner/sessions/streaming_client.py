@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import NamedTuple, Self
 
 import httpx
 
@@ -25,7 +25,7 @@ from runner.sessions.content_coding import content_decoder
 from runner.sessions.deadline_watch import DeadlineWatch, watched
 from runner.sessions.exchange import Exchange
 from runner.sessions.open_request import OpenRequest
-from runner.sessions.stream_transport import ON_RESEND
+from runner.sessions.stream_transport import ON_RESEND, PushedBody
 
 MAX_BODY_BYTES = CAP_BYTES + 1  # one more than is stored, so that the store can tell
 LINGER_S = 1.0
@@ -74,7 +74,7 @@ class StreamingClient:
         self._open: dict[str, Exchange] = {}
         self._progress_at: float | None = None
         self._transport = transport
-        self._headers = {**_HEADERS, **(headers or {})}
+        self._headers = {"host": self._url.netloc.decode("ascii"), **_HEADERS, **(headers or {})}
         self._timeouts = {"connect": deadlines.connect_s, "pool": deadlines.connect_s}
 
     async def send(
@@ -102,11 +102,16 @@ class StreamingClient:
             max_body_bytes=self.max_body_bytes,
             now=asyncio.get_running_loop().time,
         )
-        request = httpx.Request(
+        content = encode_body(body) if encoded is None else encoded
+        request = httpx.Request(  # with `stream`, httpx looks for no headers of its own to add
             "POST",
             self._url,
-            content=encode_body(body) if encoded is None else encoded,
-            headers={**self._headers, "x-request-id": request_id},
+            stream=httpx.ByteStream(content),
+            headers={
+                **self._headers,
+                "content-length": str(len(content)),
+                "x-request-id": request_id,
+            },
             extensions={"timeout": self._timeouts, ON_RESEND: exchange.note_resent},
         )
         with self._one_more_in_flight(request_id, exchange):
@@ -205,16 +210,9 @@ class StreamingClient:
             await response.aclose()
 
 
-@runtime_checkable
-class PushingStream(Protocol):
-    """A body that gives its pieces away as they are read, without waking a task for each."""
-
-    async def each_piece(self, take: Callable[[bytes], bool]) -> None: ...
-
-
 async def _each_piece(stream: httpx.AsyncByteStream, take: Callable[[bytes], bool]) -> None:
     """Until the stream's end, or until `take` says that it wants no more."""
-    if isinstance(stream, PushingStream):
+    if isinstance(stream, PushedBody):
         await stream.each_piece(take)
         return
     async for data in stream:

@@ -16,6 +16,11 @@ from runner.sessions.word_list import read_word_list
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
+MODEL_LIST = b'{"object":"list","data":[{"id":"stub","object":"model"}]}'
+MODELS = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+    % (len(MODEL_LIST), MODEL_LIST)
+)
 
 
 def framed(data: str) -> bytes:
@@ -56,6 +61,9 @@ class Stream(asyncio.Protocol):
         if not separator or len(body) < _content_length(head):
             return
         self._received = b""
+        if head.startswith(b"GET"):  # a peer looks whether somebody is there
+            self._transport.write(MODELS)
+            return
         self._left = next(self.lengths)
         self._transport.write(HEAD)
         if self.pace_s:
@@ -92,7 +100,8 @@ def answer_lengths(chunks: int, spread: float) -> Iterator[int]:
 
 def _content_length(head: bytes) -> int:
     lines = head.lower().split(b"\r\n")
-    return next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:"))
+    lengths = (line.split(b":")[1] for line in lines if line.startswith(b"content-length:"))
+    return int(next(lengths, b"0"))
 
 
 async def serve(lengths: Iterator[int], pace_s: float) -> None:

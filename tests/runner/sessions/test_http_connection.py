@@ -5,8 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from runner.sessions.stream_transport import StreamTransport
-from runner.sessions.streaming_client import PushingStream
+from runner.sessions.stream_transport import PushedBody, StreamTransport
 from tests.runner.sessions.raw_server import Peer, raw_server
 from tests.runner.sessions.transport_client import CHUNKED, HELLO, OK, client
 
@@ -77,7 +76,7 @@ async def pushed(peer_says: list[bytes], *, enough_bytes: int = 10**9) -> bytes:
     async with raw_server(say) as server:
         transport = StreamTransport()
         response = await transport.handle_async_request(httpx.Request("GET", server.url))
-        assert isinstance(response.stream, PushingStream)
+        assert isinstance(response.stream, PushedBody)
         try:
             await response.stream.each_piece(take)
         finally:
@@ -122,7 +121,7 @@ async def test_a_body_that_is_cut_gives_what_had_come_and_then_fails() -> None:
     async with raw_server(say) as server:
         transport = StreamTransport()
         response = await transport.handle_async_request(httpx.Request("GET", server.url))
-        assert isinstance(response.stream, PushingStream)
+        assert isinstance(response.stream, PushedBody)
         with pytest.raises(httpx.RemoteProtocolError, match="inside its answer"):
             await response.stream.each_piece(take)
         await response.stream.aclose()
@@ -143,7 +142,7 @@ async def test_a_fault_of_the_taker_reaches_who_waits_for_the_body() -> None:
     async with raw_server(say) as server:
         transport = StreamTransport()
         response = await transport.handle_async_request(httpx.Request("GET", server.url))
-        assert isinstance(response.stream, PushingStream)
+        assert isinstance(response.stream, PushedBody)
         with pytest.raises(ValueError, match="no use for"):
             await response.stream.each_piece(take)
         await response.stream.aclose()

@@ -81,7 +81,7 @@ def test_the_request_carries_its_id_and_key_and_asks_for_plain_bytes() -> None:
     assert request.headers["x-request-id"] == "q-1"
     assert request.headers["authorization"] == "Bearer secret"
     assert request.headers["accept-encoding"] == "identity"
-    assert json.loads(request.content) == {"model": "m", "stream": True}
+    assert json.loads(request.read()) == {"model": "m", "stream": True}
 
 
 def test_a_server_that_never_answers_meets_the_first_token_deadline() -> None:
