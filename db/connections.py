@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
-from json import dumps
+from json import dumps, loads
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
@@ -84,6 +84,7 @@ def _sqlite_engine(path: Path, access: Access, *, begin: str, foreign_keys: bool
         creator=lambda: connect_sqlite(path, access, foreign_keys=foreign_keys),
         poolclass=QueuePool,
         json_serializer=_json_text,
+        json_deserializer=_json_value,
     )
     event.listen(engine, "begin", _beginner(begin))
     return engine
@@ -98,12 +99,24 @@ def _beginner(statement: str) -> Callable[[Connection], None]:
 
 def _server_engine(url: StoreUrl) -> Engine:
     try:
-        return create_engine(url.url, pool_pre_ping=True, json_serializer=_json_text)
+        return create_engine(
+            url.url,
+            pool_pre_ping=True,
+            json_serializer=_json_text,
+            json_deserializer=_json_value,
+        )
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise StoreUrlError(
             f"The store {url} needs a database driver ({error}): install one, "
             "for example with: pip install 'psycopg[binary]'."
         ) from error
+
+
+def _json_value(text: str) -> object:
+    """As JSON columns are read; most of them are empty, of thousands of runs nearly all."""
+    if text == "[]":
+        return []
+    return {} if text == "{}" else loads(text)
 
 
 def _json_text(value: object) -> str:

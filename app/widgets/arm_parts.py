@@ -25,8 +25,8 @@ from runner.evidence.wording import evidence_text, silent_text
 
 NOT_EXERCISED = badge("not exercised", colour="yellow", icon=":material/warning:")
 _SHOWN_DIALOGUES = 10
-_SHOWN_RUNS = 12
-_WAITED_SESSIONS = 5000
+_SHOWN_RUNS = 8
+_WAITED_SESSIONS = 2000
 
 
 def show_head(cell: CellReading) -> None:

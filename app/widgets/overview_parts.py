@@ -23,7 +23,7 @@ from db.vocabulary import Headline, RunState
 from runner.evidence.wording import duration_text, moment_text
 
 _LONG_NOTE = 4000
-_SHOWN_RUNS = 240
+_SHOWN_RUNS = 120
 NO_BAR = {"displayModeBar": False}
 
 

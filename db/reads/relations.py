@@ -3,11 +3,10 @@
 A value's field names are the columns that are read: what a page does not use is not fetched.
 """
 
-from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Row, Table
+from sqlalchemy import Column, Result, Row, Table
 from sqlmodel import SQLModel
 
 from db.tables import campaigns, observations, runs, sessions, work
@@ -43,8 +42,9 @@ def columns_of(relation: Table, value: type[Any]) -> list[Column[Any]]:
     return [relation.c[field.name] for field in fields(value)]
 
 
-def values(kind: type[Value], rows: Iterable[Row[Any]]) -> list[Value]:
-    return [kind(**dict(zip(row._fields, row, strict=True))) for row in rows]
+def values(kind: type[Value], rows: Result[Any]) -> list[Value]:
+    names = tuple(rows.keys())
+    return [kind(**dict(zip(names, row, strict=True))) for row in rows.all()]
 
 
 def value_or_none(kind: type[Value], row: Row[Any] | None) -> Value | None:

@@ -80,7 +80,7 @@ def run_scopes(
         )
         for run_id, arm_id, block, state, flags, started_at_us, *counts in connection.execute(
             statement
-        )
+        ).all()
         if arm_id in arms
     )
     asked = wanted.of("run", "block", "state", "runflag")

@@ -62,7 +62,7 @@ def test_waits_of_very_many_sessions_are_those_of_the_newest_runs(
     for block in range(3):
         run = stored_run(store, stored.arms[0], block=block)
         stored_session(store, run, first_token_s=1.0)
-        edit(store, run, n_ended=2000, n_done=2000)
+        edit(store, run, n_ended=800, n_done=800)
 
     page = open_page("arm", arm="a-1")
 
