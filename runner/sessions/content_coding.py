@@ -13,16 +13,11 @@ class ContentDecoder(Protocol):
         """The next piece, decoded; no more than `at_most` bytes of it."""
 
 
-def content_decoder(encoding: str) -> ContentDecoder:
-    """The decoder for a `content-encoding` header."""
+def content_decoder(encoding: str) -> ContentDecoder | None:
+    """The decoder for a `content-encoding` header; None where there is nothing to undo."""
     if encoding.strip().lower() in ("gzip", "x-gzip", "deflate"):
         return _Inflate()
-    return _Identity()
-
-
-class _Identity:
-    def feed(self, data: bytes, *, at_most: int) -> bytes:
-        return data[:at_most]
+    return None
 
 
 class _Inflate:

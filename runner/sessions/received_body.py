@@ -8,25 +8,24 @@ _DONE_REACH = 32  # bytes kept from the reads before, for a mark that was cut in
 
 
 class ReceivedBody:
-    """Grows by `add` up to `max_bytes`. `reads` holds (seconds since the request, bytes so far)."""
+    """Grows by `add` up to `max_bytes`. `reads` holds (seconds since the request, bytes so far).
+
+    What a caller asks of it after each read are attributes: hundreds of streams ask each 20 ms.
+    """
 
     def __init__(self, *, max_bytes: int) -> None:
         self._bytes = bytearray()
-        self._max_bytes = max_bytes
+        self.room_bytes = max_bytes
         self.reads: list[tuple[float, int]] = []
         self.saw_done = False
 
     def add(self, data: bytes, *, at_s: float) -> None:
         searched = max(0, len(self._bytes) - _DONE_REACH)
-        room_bytes = self._max_bytes - len(self._bytes)
-        self._bytes += data if len(data) <= room_bytes else data[:room_bytes]
+        self._bytes += data if len(data) <= self.room_bytes else data[: self.room_bytes]
+        self.room_bytes = max(0, self.room_bytes - len(data))
         self.reads.append((at_s, len(self._bytes)))
         if not self.saw_done:
             self.saw_done = self._says_done(searched)
-
-    @property
-    def room_bytes(self) -> int:
-        return self._max_bytes - len(self._bytes)
 
     @property
     def is_full(self) -> bool:

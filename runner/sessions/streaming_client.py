@@ -197,12 +197,15 @@ class StreamingClient:
         try:
             exchange.begin(response.status_code, response.headers.get("content-type", ""))
             decoder = content_decoder(response.headers.get("content-encoding", ""))
+            body = exchange.body
 
             def take(data: bytes) -> bool:
-                exchange.add(decoder.feed(data, at_most=exchange.body.room_bytes))
-                if exchange.only_its_end_is_open:
+                if decoder is not None:
+                    data = decoder.feed(data, at_most=body.room_bytes)
+                exchange.add(data)
+                if body.saw_done and exchange.only_its_end_is_open:
                     watch.look()
-                return not exchange.body.is_full
+                return body.room_bytes > 0
 
             assert isinstance(response.stream, httpx.AsyncByteStream)
             await _each_piece(response.stream, take)
