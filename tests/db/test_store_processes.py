@@ -5,6 +5,7 @@ from pathlib import Path
 from sqlmodel import col, func, select
 
 from db.recorder import EndedSession, Recorder
+from db.schema_version import SCHEMA_VERSION
 from db.store import Store, open_store
 from db.tables.runs import RunRow
 from db.tables.sessions import RawRow, SessionRow, TurnRow
@@ -21,7 +22,7 @@ def test_processes_that_open_a_fresh_store_at_once_all_succeed(tmp_path: Path) -
 
     versions = run_together("open_fresh", [[url]] * 3)
 
-    assert versions == [["1"]] * 3
+    assert versions == [[str(SCHEMA_VERSION)]] * 3
 
 
 async def test_a_killed_writer_loses_no_session_that_had_ended(store: Store) -> None:
