@@ -88,7 +88,8 @@ def _experiment(verdicts: Sequence[VerdictFacts]) -> list[NextLook]:
         if verdict is None or not verdict.next_steps or facts.headline == Headline.CONFIRMED:
             continue
         place = VerdictsPlace(campaign=facts.campaign_id, hypothesis=facts.hypothesis_id)
-        return [NextLook(place, f"Decide {facts.slug}", verdict.next_steps[0])]
+        what = "Decide" if facts.headline == Headline.INCONCLUSIVE else "Follow up"
+        return [NextLook(place, f"{what} {facts.slug}", verdict.next_steps[0])]
     return []
 
 
@@ -98,4 +99,9 @@ def _left_out(runs: Sequence[RunCounts]) -> list[NextLook]:
         return []
     last = bad[-1]
     words = f"See why {format_id(IdKind.RUN, last.id)} is {last.state}"
-    return [NextLook(RunPlace(run=last.id), words, last.reason or "No reason was recorded.")]
+    return [NextLook(RunPlace(run=last.id), words, _first_line(last.reason))]
+
+
+def _first_line(reason: str | None) -> str:
+    """A server that did not start leaves the end of its log below it."""
+    return (reason or "No reason was recorded.").partition("\n")[0]

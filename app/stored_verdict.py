@@ -3,9 +3,11 @@
 The sentences are those that were stored when it was reached; nothing is judged or counted here.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
 from db.vocabulary import Availability, Direction, Elimination
 
@@ -16,6 +18,8 @@ _EXPLORATORY = "Exploratory: "
 _NOT_COMPARED = "Not compared"
 _NOTE = "Note: "
 _NEXT = "Next "
+_FREE = " (no run)"
+_COMMAND = re.compile(r"`?(decisive \w+) CAMPAIGN`?")
 
 _ANSWER_WORDS: dict[str, tuple[str, str]] = {
     Elimination.CONFIRMED: ("confirmed", "blue"),
@@ -71,7 +75,9 @@ def read_verdict(facts: VerdictFacts) -> StoredVerdict | None:
         basis=_basis(lines),
         notes=tuple(line.removeprefix(_NOTE) for line in lines if line.startswith(_NOTE)),
         next_steps=tuple(
-            line.partition(": ")[2] for line in lines if line.startswith(_NEXT) and ": " in line
+            _step(line.partition(": ")[2], facts.campaign_id)
+            for line in lines
+            if line.startswith(_NEXT) and ": " in line
         ),
     )
 
@@ -89,6 +95,12 @@ def _answer(
     if said.startswith(_NOT_COMPARED):
         word, hue = "not compared", "gray"
     return StoredAnswer(question, short_question, word, hue, said)
+
+
+def _step(said: str, campaign_id: int) -> str:
+    """A command with its campaign filled in, and no cost where there is none."""
+    campaign = format_id(IdKind.CAMPAIGN, campaign_id)
+    return _COMMAND.sub(rf"\1 {campaign}", said).removesuffix(_FREE)
 
 
 def _basis(lines: Sequence[str]) -> str:

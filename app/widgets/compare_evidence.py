@@ -46,7 +46,7 @@ def show_counts(a: Compared, b: Compared) -> None:
             ("Wedge requests", *(f"{side.wedge_requests:,}" for side in sides)),
             ("Wedge lines", *(f"{side.wedge_lines:,}" for side in sides)),
             ("Harness errors", *(str(side.counts.harness_errors) for side in sides)),
-            ("Peak running", *(_number(side.peak_running) for side in sides)),
+            ("Peak running", *(_number(side.peak_running, places=0) for side in sides)),
             ("Wall time, s", *(_number(side.wall_s) for side in sides)),
         ]
         table = pd.DataFrame(rows, columns=["", "A", "B"])
@@ -55,10 +55,13 @@ def show_counts(a: Compared, b: Compared) -> None:
 
 def show_log_patterns(a: Compared, b: Compared) -> None:
     """Which kinds of log event one side has more of; both logs are one click away."""
-    rows = pattern_rows(*(_log_counts(side) for side in (a, b)))
+    counts = [_log_counts(side) for side in (a, b)]
+    rows = pattern_rows(*counts)
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Log events that differ")
-        if not rows:
+        if all(events.empty for events in counts):
+            st.caption("No line of the servers' logs meant anything, in A or in B.")
+        elif not rows:
             st.caption("Every kind of event is as frequent in A as in B.")
         else:
             st.dataframe(pd.DataFrame(rows), hide_index=True, row_height=28, alt="Log events")
@@ -204,8 +207,8 @@ def _share(count: int, of: int) -> RatePoint | None:
     return RatePoint(rate.value, interval, words)
 
 
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:,.1f}"
+def _number(value: float | None, *, places: int = 1) -> str:
+    return "unknown" if value is None else f"{value:,.{places}f}"
 
 
 def _show_curve(side: Compared, longest_s: float | None) -> None:

@@ -84,8 +84,11 @@ def show_lines(run: RunCounts, place: LogsPlace, read: ReadFilter) -> None:
     window = LogWindow(run.id, from_us, to_us, origin_us)
     search = reads_cache.log_search(window, read.filter.text)
     if not search.events:
-        within = " in the time that a page may take" if search.is_out_of_time else ""
-        st.caption(f"No log event was found that passes this filter{within}.")
+        if search.is_out_of_time or not _is_whole(place):
+            within = " in the time that a page may take" if search.is_out_of_time else ""
+            st.caption(f"No log event was found that passes this filter{within}.")
+        else:
+            st.caption("There is no line to show.")
         return
     rows = [
         {
@@ -109,6 +112,10 @@ def show_lines(run: RunCounts, place: LogsPlace, read: ReadFilter) -> None:
     longest = max(len(event.line) for event in search.events)
     if longest > _LONG_LINE:
         st.caption(f"Lines are cut here at {bytes_text(_LONG_LINE)}; the service log has them all.")
+
+
+def _is_whole(place: LogsPlace) -> bool:
+    return not place.q and place.start is None and place.end is None
 
 
 def _how_many(search: LogSearch) -> str:

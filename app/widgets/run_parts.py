@@ -31,6 +31,8 @@ from runner.evidence.wording import (
 )
 
 _BOX_PX = 170
+_LONG_REASON = 600
+_LONG_LOG = 4_000
 _PROGRESS = ":gray-badge[:material/trending_flat: progress, always valid]"
 _Hue = Literal["orange", "blue", "violet", "gray"]
 
@@ -89,16 +91,19 @@ def pick_run(board: Board, run: RunCounts, *, place: RunPlace | LogsPlace | None
 
 def show_warnings(run: RunCounts) -> None:
     """What a reader must know before the counts."""
-    reason = plain(run.reason or "No reason was recorded.")
+    said, _, log_end = (run.reason or "No reason was recorded.").partition("\n")
+    reason = plain(said, limit=_LONG_REASON)
     kept = f"Its {run.n_ended} sessions are kept and stand outside all rates."
     if run.run_state is RunState.INVALID:
         st.warning(f"{reason}  \n{kept}", title="Invalid: the evidence does not count")
     elif run.run_state is RunState.FAILED:
-        st.warning(f"{reason}  \n{kept}", title="Failed by our own fault")
+        st.warning(f"{reason}  \n{kept}", title="Failed: it says nothing of its arm")
     elif run.run_state is RunState.STOPPED:
         st.info(f"{reason}  \n{kept} Its cell is run again whole.", title="Stopped")
     elif RunFlag.IMPORTED in run.flags:
         st.info(reason, title="Made by another tool")
+    if log_end.strip():
+        st.code(log_end[-_LONG_LOG:], language=None, wrap_lines=True)
     if run.flags:
         st.warning(plain(f"Mind: {flag_words(run.flags)}."))
 
@@ -118,7 +123,8 @@ def show_live(campaign_id: int, run_id: int) -> None:
         st.progress(min(1.0, run.n_ended / max(1, run.sessions_planned)), text=ended)
     if run.driving_at_us is not None:
         show_clock_strip(board, run)
-    st.code("\n".join(_five_lines(run, counts)), language=None, wrap_lines=True)
+    if run.n_ended or run.driving_at_us is not None:
+        st.code("\n".join(_five_lines(run, counts)), language=None, wrap_lines=True)
     if run.run_state.is_active:
         st.caption(f"As of {moment_text(reads_cache.now_us())}, every 2 s")
 

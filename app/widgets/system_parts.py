@@ -17,7 +17,7 @@ from db.reads.work import StackLeaseFacts, WorkerFacts
 from db.store_url import parse_store_url
 from runner.evidence.wording import duration_text, moment_text
 
-_PACKAGES = ("decisive-test", "streamlit", "plotly", "pandas", "sqlmodel", "sqlalchemy")
+_PACKAGES = ("streamlit", "plotly", "pandas", "sqlmodel", "sqlalchemy")
 _SECOND_US = 1_000_000
 
 
@@ -120,7 +120,8 @@ def lease_row(lease: StackLeaseFacts, *, now_us: int) -> dict[str, str]:
 def show_versions() -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown("##### Versions of this dashboard")
-        rows = {name: plain(_version(name)) for name in _PACKAGES}
+        rows = {"Decisive": plain(_version("decisive-test"))}
+        rows |= {name: plain(_version(name)) for name in _PACKAGES}
         rows["Python"] = plain(platform.python_version())
         rows["SQLite"] = plain(sqlite3.sqlite_version)
         st.table(rows, border="horizontal", hide_header=True)

@@ -19,12 +19,19 @@ from runner.evidence.lower_rate import RUNS_TO_COMPARE_RATES
 from runner.evidence.number_words import counted_text, plural_of, share_text
 from runner.evidence.planner import MAX_RUNS
 from runner.evidence.run_cost import NO_COST, Cost, RunCost, cost_of
-from runner.evidence.silent_sessions import silent_sessions_borne
+from runner.evidence.silent_sessions import (
+    LaunchCounts,
+    SilentPolicy,
+    silent_sessions_borne,
+    upper_limits,
+)
 from runner.evidence.statistical_power import normal_sessions_needed, runs_guess
 from runner.evidence.unreproduced import next_step_text, unreproduced
 from runner.evidence.verdict_decision import Decision, ReasonCode
 
 _MOST_MORE_RUNS = 64
+_FREQUENT = 0.5
+"""A rate from which on more load makes no fault easier to compare."""
 
 
 class ExperimentKind(StrEnum):
@@ -66,20 +73,28 @@ def next_experiments(
 
 
 def more_clean_runs(comparison: ArmComparison, *, rule: DecisionRule) -> int | None:
-    """Clean runs to add for the tolerated rate; None beyond what a campaign would do."""
-    after = comparison.after
-    sizes = [launch.evidence for launch in after.launches]
-    size = run_size(comparison)
+    """Clean runs to add for the tolerated rate; None beyond what a campaign would do.
+
+    The silent sessions stay, and count in the limit as they do now: a run more does not tell what
+    they were.
+    """
+    launches, policy = comparison.after.launches, comparison.limits.policy
+    before_rate = comparison.before.rate_of_evidence
+    clean = LaunchCounts(clean=run_size(comparison), corrupt=0, silent=0)
     # Where the other arm has a single run, sessions stay as correlated as declared.
     repeated = len(comparison.before.launches) >= RUNS_TO_COMPARE_RATES
     floor = rule.rho_floor if repeated else rule.rho_single
     rho = max(floor, comparison.icc or 0.0)
 
     def reaches(more: int) -> bool:
-        limit = clustered_upper_limit(
-            after.corrupt, [*sizes, *[size] * more], rho=rho, confidence=rule.confidence
+        limits = upper_limits(
+            [*launches, *[clean] * more],
+            rho=rho,
+            benign=policy is SilentPolicy.JUMP_TO_BASELINE,
+            baseline_rate=1.0 if before_rate is None else before_rate.value,
+            confidence=rule.confidence,
         )
-        return limit <= rule.p_max
+        return limits.used <= rule.p_max
 
     candidates = range(1, _MOST_MORE_RUNS + 1)
     enough = bisect_left(candidates, True, key=reaches)  # a clean run more never raises the limit
@@ -148,9 +163,7 @@ def _experiments(basis: _Basis, decision: Decision, *, wedged: bool) -> Iterator
     if decision.headline is Headline.IMPROVED_NOT_ELIMINATED:
         yield Experiment(
             kind=ExperimentKind.COMPARE_SESSIONS,
-            text=(
-                "Find what the corrupt sessions that are left share: `decisive clusters CAMPAIGN`."
-            ),
+            text="Find what the corrupt sessions that are left share: decisive clusters CAMPAIGN.",
         )
 
 
@@ -233,16 +246,26 @@ def _more_runs(basis: _Basis) -> Experiment:
     after, before, rule = basis.comparison.after, basis.comparison.before, basis.rule
     low, high = sorted([after.corrupt / after.sessions, before.corrupt / before.sessions])
     have = min(len(after.launches), len(before.launches))
-    total = MAX_RUNS + 1
-    if low < high:
-        sessions = normal_sessions_needed(high, low, alpha=rule.alpha_of_direction)
-        total = runs_guess(sessions, sessions=basis.size, rho=rule.rho_floor)
+    is_frequent = high >= _FREQUENT
+    if low == high:
+        load = "" if is_frequent else " A load under which the fault is frequent shows more."
+        return Experiment(
+            kind=ExperimentKind.MORE_RUNS,
+            text=(
+                f"As large a share was corrupt in both arms, so that no number of {basis.units} "
+                "follows from it: decisive power BEFORE AFTER says how many show a difference "
+                f"that would matter.{load}"
+            ),
+        )
+    sessions = normal_sessions_needed(high, low, alpha=rule.alpha_of_direction)
+    total = runs_guess(sessions, sessions=basis.size, rho=rule.rho_floor)
     if total > MAX_RUNS:
+        load = "" if is_frequent else ", or raise the load until the fault is frequent"
         return Experiment(
             kind=ExperimentKind.MORE_RUNS,
             text=(
                 f"A difference as small as this would take more than {MAX_RUNS} {basis.units} an "
-                "arm: ask for a larger one, or raise the load until the fault is frequent."
+                f"arm: ask for a larger one{load}."
             ),
         )
     more = max(1, total - have)

@@ -45,6 +45,14 @@ def test_corrupt_sessions_come_first_then_wedges_then_the_next_experiment() -> N
     ]
 
 
+def test_a_hypothesis_that_is_decided_but_not_confirmed_is_followed_up() -> None:
+    improved = verdict_facts(
+        headline="improved_not_eliminated", said=["Next 1: Find what they share. (no run)"]
+    )
+
+    assert looks([run_counts(1)], [improved], corrupt=False) == ["Follow up host-pool"]
+
+
 def test_a_campaign_in_which_nothing_stands_out_has_nothing_to_look_at() -> None:
     clean = run_counts(1, counts={Outcome.DONE: 80})
 
@@ -58,7 +66,7 @@ def test_a_confirmed_hypothesis_asks_for_no_experiment() -> None:
 
 
 def test_a_run_that_does_not_count_is_named_with_its_reason() -> None:
-    invalid = run_counts(3, state=RunState.INVALID, reason="fp8 was found")
+    invalid = run_counts(3, state=RunState.INVALID, reason="fp8 was found\nlog")
     (look,) = next_looks(
         campaign=campaign_facts(),
         cells=[],

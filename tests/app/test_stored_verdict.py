@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from app.stored_verdict import GONE, LESS, SILENCE, read_verdict
 from db.reads.campaigns import VerdictFacts
 from db.vocabulary import RunState
@@ -32,7 +34,17 @@ def test_the_three_answers_stand_with_their_questions_and_sentences() -> None:
     assert verdict.answers[0].sentence == "The prediction failed: 5 corrupt sessions were seen."
     assert verdict.basis == "Basis: 2 runs."
     assert verdict.notes == ("One run only.",)
-    assert verdict.next_steps == ("Find what wedged. (no run)", "Two more runs. (2 runs)")
+    assert verdict.next_steps == ("Find what wedged.", "Two more runs. (2 runs)")
+
+
+@pytest.mark.parametrize("command", ["`decisive clusters CAMPAIGN`", "decisive clusters CAMPAIGN"])
+def test_a_command_in_a_next_step_names_the_campaign_that_it_is_about(command: str) -> None:
+    said = [*SAID[:6], f"Next 1: Find what they share: {command}. (no run)"]
+
+    verdict = read_verdict(verdict_facts(campaign_id=7, said=said))
+
+    assert verdict is not None
+    assert verdict.next_steps == ("Find what they share: decisive clusters c-7.",)
 
 
 def test_arms_that_were_not_compared_get_no_answer_that_says_more() -> None:

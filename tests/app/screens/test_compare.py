@@ -150,6 +150,22 @@ def test_an_arm_without_a_finished_run_is_told_apart_from_a_clean_one(
     assert "B has no finished run" in words_of(page)
 
 
+def test_two_sides_without_log_events_are_not_called_as_frequent(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    for arm in stored.arms[:2]:
+        stored_run(store, arm, counts={Outcome.DONE: 2}, peak_running=31.0)
+
+    page = open_page("compare", a="r-1", b="r-2")
+
+    words = words_of(page)
+    assert "No line of the servers' logs meant anything, in A or in B." in words
+    assert "as frequent" not in words
+    peaks = [table.value for table in page.table if "Peak running" in table.value.to_csv()]
+    assert "Peak running,31,31" in peaks[0].to_csv()
+
+
 def test_the_runs_lead_to_the_arms_with_all_runs(open_page: Open, store: Store) -> None:
     scene = decisive_test(store)
     page = open_page("compare", a=f"r-{scene.runs[BROKEN].id}", b=f"r-{scene.runs[WEDGED].id}")

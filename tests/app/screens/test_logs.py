@@ -43,6 +43,15 @@ def test_a_filter_that_nothing_passes_says_so_and_can_be_cleared(
     assert len(lines_of(page)) == 20
 
 
+def test_a_run_without_log_events_blames_no_filter(open_page: Open, store: Store) -> None:
+    stored_run(store, stored_campaign(store).arms[0])
+
+    words = words_of(open_page("logs", run="r-1"))
+
+    assert "There is no line to show." in words
+    assert "filter" not in words
+
+
 def test_hostile_lines_are_text(open_page: Open, store: Store) -> None:
     stored = stored_campaign(store)
     run = stored_run(store, stored.arms[0])

@@ -59,7 +59,7 @@ def test_a_run_that_the_queue_started_can_be_stopped(open_page: Open, store: Sto
     ("state", "title"),
     [
         (RunState.INVALID, "Invalid: the evidence does not count"),
-        (RunState.FAILED, "Failed by our own fault"),
+        (RunState.FAILED, "Failed: it says nothing of its arm"),
         (RunState.STOPPED, "Stopped"),
     ],
 )
@@ -74,6 +74,26 @@ def test_a_run_that_does_not_count_says_so_first(
     assert title in words
     assert "port *8000* taken" in words
     assert "stand outside all rates" in words
+
+
+def test_a_server_that_did_not_start_shows_the_end_of_its_log_line_by_line(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    log_end = "\n".join(["Loading weights", *["x" * 90] * 9, "torch.OutOfMemoryError"])
+    stored_run(
+        store,
+        stored.arms[0],
+        state=RunState.FAILED,
+        reason=f"server was not ready within 90 s\n{log_end}",
+        driving_at_us=None,
+    )
+
+    page = open_page("run", run="r-1")
+
+    assert "server was not ready within 90 s" in page.warning[0].value
+    assert "Loading" not in page.warning[0].value
+    assert [shown.value for shown in page.code] == [log_end]
 
 
 def test_flags_are_told_in_words(open_page: Open, store: Store) -> None:

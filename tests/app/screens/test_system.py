@@ -23,6 +23,7 @@ def test_an_empty_store_shows_its_address_and_that_nobody_works(
     words = words_of(page)
     assert "No worker was ever here. Start one: `decisive worker`" in words
     assert "Nothing was ever queued here." in words
+    assert any("Decisive" in table.value.index for table in page.table)
 
 
 def test_workers_requests_and_stacks_are_listed(open_page: Open, store: Store) -> None:

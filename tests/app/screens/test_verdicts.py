@@ -50,7 +50,7 @@ def test_a_verdict_opens_cold_with_its_rule_reasons_and_next_step(
     assert "Availability is worse: 75 of 80 silent v 0 of 80." in words
     assert "predict:   corrupt == 0" in words
     assert "75 of 80 sessions gave no evidence" in words
-    assert "Find what wedged decode. (no run)" in words
+    assert "Find what wedged decode." in words
     assert "One of 4 hypotheses." in words
     assert "History of this verdict (2 judged)" in words
     assert page.query_params["campaign"] == "c-1"

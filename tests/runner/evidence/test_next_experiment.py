@@ -32,6 +32,21 @@ def test_too_few_clean_sessions_ask_for_the_clean_runs_that_are_missing() -> Non
     assert (more.runs_after, more.runs_before) == (1, 1)
 
 
+def test_silent_sessions_are_not_made_good_by_clean_runs_beside_them() -> None:
+    """Half of a run was silent: after one clean run more it would still be 75 of 240."""
+    answer = verdict_of([(80, 0, 0), (5, 0, 75)], [(68, 12, 0)] * 2).answers.elimination
+    assert "needed" not in answer, "more clean runs than a campaign would play"
+
+    few = verdict_of([(35, 0, 5)], [(34, 6, 0)])
+    needed = few.experiments[0].runs_after
+    said = f"{needed} more clean runs of 40 are needed for 5.0 % while silent sessions count as"
+    assert said in few.answers.elimination.replace("\u2009", " ").replace("\u00a0", " ")
+    with_them = verdict_of([(35, 0, 5), *[(40, 0, 0)] * needed], [(34, 6, 0)])
+    one_less = verdict_of([(35, 0, 5), *[(40, 0, 0)] * (needed - 1)], [(34, 6, 0)])
+    assert with_them.comparison is not None and one_less.comparison is not None
+    assert with_them.comparison.limits.worst_case <= 0.05 < one_less.comparison.limits.worst_case
+
+
 def test_a_fault_that_did_not_show_is_reproduced_first() -> None:
     verdict = verdict_of(
         [(80, 0, 0)] * 2, [(80, 0, 0)] * 2, setting=ComparisonSetting(historical_rate=0.015)
@@ -122,6 +137,14 @@ def test_a_difference_too_small_to_show_asks_for_a_larger_one() -> None:
     assert verdict.experiments[-1].cost.launches == 0
 
 
+def test_a_fault_that_is_frequent_needs_no_more_load() -> None:
+    alike = verdict_of([(0, 6, 0)], [(0, 6, 0)]).experiments[-1]
+    small = verdict_of([(30, 50, 0)] * 2, [(29, 51, 0)] * 2).experiments[-1]
+
+    assert "decisive power BEFORE AFTER" in alike.text and "ask for a larger one" in small.text
+    assert "load" not in alike.text and "load" not in small.text
+
+
 def test_a_confirmation_says_what_more_runs_would_add() -> None:
     verdict = verdict_of([(80, 0, 0)] * 3, FAULTY)
 
@@ -137,6 +160,13 @@ def test_missing_runs_are_the_experiment() -> None:
     assert repair.kind is ExperimentKind.REPAIR_COMPARISON
     assert (repair.runs_after, repair.runs_before, repair.cost.sessions) == (2, 0, 160)
     assert repair.text == "Run the 2 runs that are missing: 2 of 3 of after."
+
+
+def test_runs_of_which_none_has_told_its_sessions_are_not_said_to_have_none() -> None:
+    verdict = verdict_of(arm_of([], blocks=1), arm_of([], name="before", blocks=1))
+
+    (repair,) = verdict.experiments
+    assert str(repair.cost) == "2 runs"
 
 
 def test_what_is_missing_stands_behind_what_must_be_put_right() -> None:
@@ -155,5 +185,5 @@ def test_what_is_left_of_an_improved_fault_is_looked_into() -> None:
 
     (look,) = verdict.experiments
     assert look.kind is ExperimentKind.COMPARE_SESSIONS
-    assert look.text.endswith("left share: `decisive clusters CAMPAIGN`.")
+    assert look.text.endswith("left share: decisive clusters CAMPAIGN.")
     assert str(look.cost) == "no run"
