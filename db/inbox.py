@@ -30,11 +30,14 @@ class _Entry(Generic[T]):
 class Inbox(Generic[T]):
     """Holds items up to a total weight; a single item of any weight fits when it is empty."""
 
-    def __init__(self, *, capacity: int, linger_s: float, patience_s: float) -> None:
-        """`linger_s`: how long the first item of a batch waits for company; `patience_s`: how long
-        a giver waits for room.
+    def __init__(
+        self, *, capacity: int, linger_s: float, patience_s: float, company: int | None = None
+    ) -> None:
+        """`linger_s`: how long the first item of a batch waits for others, and `company`: how many
+        it is enough to have with it; `patience_s`: how long a giver waits for room.
         """
         self._capacity = capacity
+        self._company = company
         self._patience_s = patience_s
         self._linger_s = linger_s
         self._entries: deque[_Entry[T]] = deque()
@@ -89,9 +92,14 @@ class Inbox(Generic[T]):
             self._changed.notify_all()
 
     def _lingering_s(self) -> float:
-        if self._closed or self._hurry or self._weight >= self._capacity:
+        if self._closed or self._hurry or self._is_enough():
             return 0.0
         return self._entries[0].arrived_s + self._linger_s - time.monotonic()
+
+    def _is_enough(self) -> bool:
+        if self._weight >= self._capacity:
+            return True
+        return self._company is not None and len(self._entries) >= self._company
 
     def _has_room(self, weight: int) -> bool:
         return not self._entries or self._weight + weight <= self._capacity

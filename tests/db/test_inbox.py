@@ -67,6 +67,15 @@ def test_a_full_batch_does_not_linger() -> None:
     assert taken_soon(box) == ["a", "b"]
 
 
+def test_enough_company_ends_the_lingering() -> None:
+    box: Inbox[str] = Inbox(capacity=9, linger_s=HOURS_S, patience_s=HOURS_S, company=3)
+    box.put("a")
+    box.put("b")
+    box.put("c")
+
+    assert taken_soon(box) == ["a", "b", "c"]
+
+
 def test_something_urgent_ends_the_lingering() -> None:
     box = inbox(capacity=9, linger_s=HOURS_S)
     box.put("a")
