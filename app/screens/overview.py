@@ -54,7 +54,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         show_actions(board, progress)
 say_ignored(parsed.ignored)
 st.markdown(f":gray[Question] {plain(board.campaign.question)}")
-st.markdown(status_chips(board, progress))
+st.markdown(status_chips(board))
 
 
 def show_moving() -> None:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from app import reads_cache
 from app.arm_pictures import begun_runs, forest_rows
-from app.campaign_progress import Progress
 from app.cell_reading import CellReading
 from app.errors import UnreadableStoreError
 from app.figures.rate_forest import rate_forest
@@ -20,20 +19,20 @@ from app.widgets.launch_desk import request_of_campaign, write_note
 from app.widgets.navigation import go_to, link_to
 from app.wording import counted_noun, headline_words, until_decided_words
 from db.vocabulary import Headline, RunState
-from runner.evidence.wording import duration_text, moment_text
+from runner.evidence.wording import moment_text
 
 _LONG_NOTE = 4000
 _SHOWN_RUNS = 120
 NO_BAR = {"displayModeBar": False}
 
 
-def status_chips(board: Board, progress: Progress) -> str:
+def status_chips(board: Board) -> str:
     """Verdicts by headline, then what needs an eye; the zeros that matter are said too."""
     chips = [
         badge(f"{number} {headline_words(headline)}", colour=HEADLINE_HUES[headline], icon=icon)
         for headline, icon in HEADLINE_ICONS.items()
         if (number := sum(verdict.headline == headline for verdict in board.verdicts))
-        or headline in (Headline.CONFIRMED, Headline.REFUTED)
+        or (board.verdicts and headline in (Headline.CONFIRMED, Headline.REFUTED))
     ]
     unjudged = sum(verdict.headline is None for verdict in board.verdicts)
     if unjudged:
@@ -55,9 +54,6 @@ def status_chips(board: Board, progress: Progress) -> str:
     if request is not None and request.most_blocks is not None:
         words = until_decided_words(request.most_blocks)
         chips.append(badge(words, colour="gray", icon=":material/all_inclusive:"))
-    if progress.remaining_s and progress.active is not None:
-        words = f"about {duration_text(progress.remaining_s)} left"
-        chips.append(badge(words, colour="gray", icon=":material/schedule:"))
     return " ".join(chips)
 
 

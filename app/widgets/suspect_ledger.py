@@ -37,15 +37,14 @@ def _row(suspect: Suspect, cells: dict[int, CellReading]) -> dict[str, str]:
     return {
         "suspect": f"**{plain(suspect.name)}**",
         "standing": _BADGES[suspect.standing],
-        "why": plain(suspect.why),
-        "by": _verdict_link(suspect),
+        "why": f"{plain(suspect.why)} {_verdict_link(suspect)}",
         "without it": _counts(suspect, cells),
     }
 
 
 def _verdict_link(suspect: Suspect) -> str:
     if suspect.by is None:
-        return ":gray[no verdict]"
+        return ":gray[No verdict.]"
     verdict = suspect.by
     place = VerdictsPlace(campaign=verdict.campaign_id, hypothesis=verdict.hypothesis_id)
     name = format_id(IdKind.HYPOTHESIS, verdict.hypothesis_id)

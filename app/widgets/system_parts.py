@@ -15,6 +15,7 @@ from app.widgets.sidebar import SILENT_AFTER_S
 from app.wording import ago_text, bytes_text
 from db.reads.work import StackLeaseFacts, WorkerFacts
 from db.store_url import parse_store_url
+from db.vocabulary import LaunchRequestState
 from runner.evidence.wording import duration_text, moment_text
 
 _PACKAGES = ("streamlit", "plotly", "pandas", "sqlmodel", "sqlalchemy")
@@ -81,7 +82,7 @@ def show_requests() -> None:
             {
                 "request": f"q-{request.id}",
                 "campaign file": request.campaign_file,
-                "state": request.state,
+                "state": _request_state(request.state),
                 "asked for": ago_text(request.requested_at_us, now_us=now_us),
                 "by": request.requested_by or "",
                 "worker": request.worker or "",
@@ -93,6 +94,11 @@ def show_requests() -> None:
             st.caption("Nothing was ever queued here.")
             return
         st.dataframe(pd.DataFrame(rows), hide_index=True, row_height=28, alt="Last requests")
+
+
+def _request_state(state: str) -> str:
+    """In the word of the queue above."""
+    return "running" if state == LaunchRequestState.CLAIMED else state
 
 
 def show_stacks() -> None:

@@ -165,6 +165,30 @@ def test_a_narrow_screen_never_scrolls_sideways(
     assert wide <= 1
 
 
+def test_a_narrow_screen_shows_all_columns_of_the_suspects(
+    browser: Browser, served: Served
+) -> None:
+    page = browser.new_page(viewport={"width": 420, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
+    open_page(page, served, "verdicts?campaign=c-1")
+
+    cut_px = page.evaluate(
+        "() => Math.max(...[...document.querySelectorAll('[data-testid=stTable]')].map("
+        "t => t.querySelector('table').offsetWidth - t.clientWidth))"
+    )
+
+    page.close()
+    assert cut_px <= 1
+
+
+def test_an_id_is_never_broken_at_its_hyphen(served: Served, page: Page) -> None:
+    open_page(page, served, "session?session=s-1")
+
+    other = page.locator("td a", has_text=re.compile(r"^s-\d+$")).first
+
+    expect(other).to_have_css("white-space", "nowrap")
+
+
 def test_the_dark_theme_is_dark(browser: Browser, served: Served) -> None:
     page = browser.new_page(color_scheme="dark")
     page.set_default_timeout(PATIENCE_MS)

@@ -5,7 +5,7 @@ from db.store import Store
 from db.vocabulary import RunFlag
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import HOSTILE, decisive_test, edit, half_way
-from tests.db.factories import stored_campaign
+from tests.db.factories import DECISIVE_ARMS, stored_campaign
 
 
 def test_a_pasted_link_opens_the_overview_cold(open_page: Open, store: Store) -> None:
@@ -29,6 +29,16 @@ def test_at_most_three_places_are_named_to_look_at(open_page: Open, store: Store
 
     arrows = [link for link in page.get("page_link") if "arrow_forward" in link.proto.icon]
     assert 1 <= len(arrows) <= 3
+
+
+def test_a_campaign_that_claims_nothing_counts_no_verdicts(open_page: Open, store: Store) -> None:
+    stored_campaign(store, arms=DECISIVE_ARMS[:1])
+
+    words = words_of(open_page("overview"))
+
+    assert "0 runs wedged" in words
+    assert "confirmed" not in words
+    assert "refuted" not in words
 
 
 def test_a_campaign_in_work_says_how_far_it_is(open_page: Open, store: Store) -> None:

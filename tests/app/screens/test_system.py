@@ -1,6 +1,6 @@
 """The system page: store, workers with their heartbeats, requests, stacks, versions."""
 
-from db.launch_queue import enqueue
+from db.launch_queue import claim, enqueue
 from db.stack_lease import Holder, acquire_stack
 from db.store import Store
 from db.workers import Liveness
@@ -28,6 +28,8 @@ def test_an_empty_store_shows_its_address_and_that_nobody_works(
 
 def test_workers_requests_and_stacks_are_listed(open_page: Open, store: Store) -> None:
     worker_now(store, now_us=START_US)
+    enqueue(store, "decisive-test")
+    claim(store, "w-1")
     enqueue(store, "smoke", requested_by="mia")
     liveness = Liveness(now_us=START_US, host="here", is_alive=lambda _: True)
     acquire_stack(store, "testbed", Holder("w-1", "here", 1), liveness=liveness)
@@ -37,5 +39,6 @@ def test_workers_requests_and_stacks_are_listed(open_page: Open, store: Store) -
     assert not page.exception
     cells = cells_of(page)
     assert "w-1,silent" in cells
-    assert "q-1,smoke,queued" in cells
+    assert "q-2,smoke,queued" in cells
+    assert "q-1,decisive-test,running" in cells
     assert "testbed,w-1" in cells
