@@ -83,6 +83,4 @@ with right:
     show_log_events(run)
     show_launch(record)
 show_provenance(board)
-redraw_on_change(
-    partial(run_token, campaign_id, run.id), every_s=BUSY_S if is_moving else IDLE_S
-)
+redraw_on_change(partial(run_token, campaign_id, run.id), every_s=BUSY_S if is_moving else IDLE_S)
