@@ -42,7 +42,9 @@ def _removal_line(removal: Removal) -> str:
     what = {
         Role.NEEDED: "no corruption was seen",
         Role.CONTRIBUTES: "corruption was lower, but seen",
-        Role.NOT_NEEDED: "corruption was seen, so it does not need this level",
+        Role.NOT_NEEDED: (
+            f"corruption was seen, so it does not need {removal.factor}={removal.level}"
+        ),
         Role.UNCLEAR: "none was seen, which is not shown to be lower",
     }[removal.role]
     return f"{_instead(removal)}: {_of(removal)}, {what} ({p_text(removal.p)})."

@@ -18,7 +18,9 @@ class RunCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`wall_s` is None where nobody said what a run takes; `unit` is what counts as one."""
+    """`wall_s` is None where nobody said what a run takes, `sessions` 0 where no run has told how
+    many it plays; `unit` is what counts as one.
+    """
 
     launches: int
     sessions: int
@@ -29,10 +31,9 @@ class Cost:
     def __str__(self) -> str:
         if self.launches == 0:
             return "no run"
-        parts = [
-            counted_text(self.launches, self.unit),
-            counted_text(self.sessions, "session"),
-        ]
+        parts = [counted_text(self.launches, self.unit)]
+        if self.sessions:
+            parts.append(counted_text(self.sessions, "session"))
         if self.wall_s is not None:
             parts.append(duration_text(self.wall_s))
         if self.gpu_minutes:

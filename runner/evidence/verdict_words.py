@@ -21,6 +21,7 @@ from runner.evidence.number_words import (
     rho_text,
     share_text,
 )
+from runner.evidence.silent_sessions import SilentPolicy
 from runner.evidence.unreproduced import Unreproduced
 from runner.evidence.verdict_decision import Decision, ReasonCode, is_of_corruption
 
@@ -191,8 +192,10 @@ def _needed(matter: Matter) -> str:
     size = max(launch.sessions for launch in matter.comparison.after.launches)
     runs = counted_text(matter.more_clean_runs, f"more clean {matter.unit.noun}")
     verb = "is" if matter.more_clean_runs == 1 else "are"
+    worst = matter.comparison.limits.policy is SilentPolicy.WORST_CASE
+    silence = "while silent sessions count as corrupt " if worst else ""
     return (
-        f"; {runs} of {size:,} {verb} needed for {share_text(matter.rule.p_max)} "
+        f"; {runs} of {size:,} {verb} needed for {share_text(matter.rule.p_max)} {silence}"
         f"(ICC {rho_text(matter.comparison.rho)})"
     )
 

@@ -59,7 +59,7 @@ def test_a_level_without_which_it_fails_as_well_is_not_needed() -> None:
     assert attribution.together == ("index_keys", "concurrency")
     roles = {removal.factor: removal.role for removal in attribution.removals}
     assert roles["hicache"] is Role.NOT_NEEDED
-    assert "does not need this level" in " ".join(removal_lines(attribution))
+    assert "does not need hicache=on" in " ".join(removal_lines(attribution))
 
 
 def test_a_background_is_named_and_not_passed_over() -> None:
