@@ -242,7 +242,13 @@ def _shortcomings(
         takes = f"It takes {counted_text(needed, plan.unit)}"
         helps = _confirmation_help(plan, rule=rule, rho=rho, limit=limit)
         yield f"{finding}. {takes}{helps}."
-    if power < ENOUGH_POWER:
+    if plan.after_rate >= plan.before_rate:
+        yield (
+            f"Cannot show a fall: the predicted rate of {share_text(plan.after_rate)} does not lie "
+            f"below the {share_text(plan.before_rate)} expected of the arm compared with "
+            "(--before-rate)."
+        )
+    elif power < ENOUGH_POWER:
         remedy = (
             f"more than {MAX_RUNS} {plural_of(plan.unit)} an arm"
             if enough is None

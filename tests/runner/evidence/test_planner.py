@@ -158,3 +158,14 @@ def test_the_power_of_a_large_plan_is_not_worked_out_to_be_quick() -> None:
     large = plan(3, 3, sessions=500, after_rate=0.14)
 
     assert quick_shortcoming(large, rule=DecisionRule()) is None
+
+
+def test_a_prediction_above_the_rate_there_is_told_apart_from_too_few_runs() -> None:
+    plan = ComparisonPlan(
+        runs_after=2, runs_before=2, sessions=80, before_rate=0.15, after_rate=0.2
+    )
+
+    (shortcoming,) = assess_plan(plan, rule=DecisionRule(claim=ClaimKind.REDUCE)).shortcomings
+
+    assert shortcoming.startswith("Cannot show a fall: the predicted rate of 20.0")
+    assert "more than 16 runs" not in shortcoming
