@@ -74,6 +74,6 @@ with right:
         most_blocks=most_blocks,
         standing=standing,
     )
-    show_plan(plan)
+    show_plan(plan, is_beginning=most_blocks is not None)
     show_answers(*reads_cache.plan_answers(offered, longest))
 st.caption(plain(f"Files: {folder.path.resolve() / 'campaigns'}. Only files that lie there run."))

@@ -106,16 +106,18 @@ def show_standing(standing: PlanStanding, *, blocks: int, most_blocks: int | Non
         )
 
 
-def show_plan(plan: Plan) -> None:
+def show_plan(plan: Plan, *, is_beginning: bool = False) -> None:
+    """`is_beginning` where further blocks may follow: these numbers are not all."""
+    at_first = " at first" if is_beginning else ""
     with st.container(border=True, gap="small"):
         st.markdown(f"##### {plain(plan.campaign.name)}")
         st.markdown(f":gray[Question] {plain(plan.campaign.question)}")
         with st.container(horizontal=True, gap="small"):
             for label, value in (
                 ("Arms", count_text(len(plan.arms))),
-                ("Runs", count_text(len(plan.runs))),
-                ("Sessions", count_text(plan.sessions)),
-                ("About", duration_text(plan.seconds)),
+                (f"Runs{at_first}", count_text(len(plan.runs))),
+                (f"Sessions{at_first}", count_text(plan.sessions)),
+                ("About, at first" if is_beginning else "About", duration_text(plan.seconds)),
             ):
                 st.metric(label, value, border=True, width=150)
         starts = plan.starts_text()

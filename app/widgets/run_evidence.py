@@ -100,7 +100,8 @@ def show_log_events(run: RunCounts) -> None:
         st.markdown("##### Log events")
         kinds = reads_cache.log_event_counts(run.id)
         if kinds.empty:
-            st.caption("No line of the server's log meant anything so far.")
+            so_far = "" if run.run_state.is_terminal else " so far"
+            st.caption(f"No line of the server's log meant anything{so_far}.")
             return
         shown = kinds.assign(kind=kinds["kind"].str.replace("_", " "))
         st.dataframe(

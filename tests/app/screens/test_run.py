@@ -94,6 +94,7 @@ def test_a_server_that_did_not_start_shows_the_end_of_its_log_line_by_line(
     assert "server was not ready within 90 s" in page.warning[0].value
     assert "Loading" not in page.warning[0].value
     assert [shown.value for shown in page.code] == [log_end]
+    assert "so far" not in words_of(page)
 
 
 def test_flags_are_told_in_words(open_page: Open, store: Store) -> None:

@@ -46,6 +46,8 @@ def test_a_new_campaign_is_queued_until_it_is_decided(
     page.checkbox(key=UNTIL_DECIDED).check().run()
     assert "One block after the other, 40 more sessions per arm each" in words_of(page)
     assert "At most 48 more runs, 1,920 sessions" in words_of(page)
+    boxes = {box.label: box.value for box in page.metric}
+    assert (boxes["Runs at first"], boxes["Sessions at first"]) == ("2", "80")
     page.number_input(key="most blocks smoke 1").set_value(6).run()
     _press(page, "Queue until decided")
 
