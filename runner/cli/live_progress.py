@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from db.tables.runs import RunRow
 from db.vocabulary import OutcomeClass, RunState
 from runner.cli.console import progress_console, tell
+from runner.evidence.number_words import counted_text
 from runner.execute.progress import ProgressListener, RunOfCampaign
 from runner.sessions.played_session import PlayedSession
 
@@ -27,7 +28,7 @@ class PlainProgress:
 
     def run_state(self, run: RunOfCampaign, state: RunState) -> None:
         if state is RunState.APPLYING:
-            self._print(f"{_title(run)}: {run.arm.sessions} sessions")
+            self._print(f"{_title(run)}: {counted_text(run.arm.sessions, 'session')}")
 
     def session_ended(self, run: RunOfCampaign, played: PlayedSession) -> None:
         return

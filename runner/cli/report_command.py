@@ -49,6 +49,9 @@ class ReportFormat(StrEnum):
 
 _OF_SUFFIX = {
     ".md": ReportFormat.MARKDOWN,
+    ".markdown": ReportFormat.MARKDOWN,
+    ".txt": ReportFormat.MARKDOWN,
+    "": ReportFormat.MARKDOWN,
     ".html": ReportFormat.HTML,
     ".htm": ReportFormat.HTML,
     ".pdf": ReportFormat.PDF,
@@ -194,7 +197,12 @@ def _format(
         return given
     if project is not None or output is None:
         return ReportFormat.MARKDOWN
-    return _OF_SUFFIX.get(output.suffix.lower(), ReportFormat.MARKDOWN)
+    if (of_suffix := _OF_SUFFIX.get(output.suffix.lower())) is None:
+        raise UsageError(
+            f"--output: {output.name} tells no format; end it in "
+            f"{', '.join(filter(None, _OF_SUFFIX))}, or name one with --format."
+        )
+    return of_suffix
 
 
 def _check(

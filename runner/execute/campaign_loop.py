@@ -23,6 +23,7 @@ from runner.campaign.matrix import expand_arms
 from runner.campaign.stack_file import Stack
 from runner.control.error_texts import errors_without
 from runner.control.secrets import Secrets
+from runner.evidence.number_words import counted_text
 from runner.execute.campaign_registration import due_runs, new_campaign
 from runner.execute.early_stopping import settled_arm
 from runner.execute.held import held_by
@@ -134,7 +135,9 @@ async def _run_campaign(
             )
             if missing and len(due) > 1:
                 seed, blocks = campaign.schedule.order_seed, campaign.schedule.blocks
-                progress.note(f"{blocks} blocks, their runs in the order of order_seed {seed}")
+                progress.note(
+                    f"{counted_text(blocks, 'block')}, the runs in the order of order_seed {seed}"
+                )
             for carried in carried_over(campaign, stack):
                 progress.note(carried)
             with Recorder(store) as recorder:

@@ -139,6 +139,7 @@ def test_a_file_is_not_replaced_unless_told(report: "Report", tmp_path: Path) ->
         (["a-999"], "has no arm a-999"),
         (["s-99999"], "has no session s-99999"),
         (["c-1", "-o", "/"], "/ is a folder: name a file"),
+        (["c-1", "-o", "x.docx"], "--output: x.docx tells no format; end it in .md"),
         (["r-1"], "r-1 is a run: a report is on a campaign, an arm or a session"),
         (["nothing"], "has no campaign 'nothing'"),
     ],
