@@ -34,7 +34,7 @@ def session_filter_line(place: ArmPlace | RunPlace | SessionsPlace, *, key: str)
         place,
         read,
         SESSION_KEYS,
-        placeholder='outcome:leak arm:bf16-on c:>=60 turn:>2 -flag:echo_mismatch "words"',
+        placeholder='outcome:leak arm:hicache=on c:>=60 turn:>2 -flag:echo_mismatch "words"',
         key=key,
     )
     return read

@@ -85,7 +85,7 @@ SESSION_KEYS = _keys(
     NumberKey("block", "block"),
     WordKey("state", "state of the run", tuple(map(str, RunState))),
     WordKey("runflag", "flags of the run", tuple(map(str, RunFlag))),
-    Key("arm", "arm: its id, or words of its name in their order, such as bf16-on"),
+    Key("arm", "arm: its id, or words of its name in their order, such as hicache=on"),
     Key("level", "level of a factor, such as hicache=on"),
     NumberKey("c", "concurrency"),
     Key("campaign", "campaign: its id or name"),

@@ -67,24 +67,25 @@ def arm_name(factors: Factors, levels: Levels) -> str:
     """`bf16 · hicache=on · fp8-sized · C=80`: what tells this arm from its siblings, in the order
     of factors.
 
-    A level that says nothing by itself, a number, a switch, or a word of two factors, is written
-    with its factor; a factor with one level tells nothing and is left out, except the concurrency.
+    Where a level of a factor says nothing by itself, being a number, a switch, or a word of two
+    factors, all of its levels are written with it; a factor with one level tells nothing and is
+    left out, except the concurrency.
     """
     uses = Counter(level_text(level) for values in factors.values() for level in values)
-    parts = [
-        _name_part(factor, levels[factor], uses)
-        for factor, values in factors.items()
-        if len(values) > 1 or factor == CONCURRENCY
-    ]
+    parts: list[str] = []
+    for factor, values in factors.items():
+        text = level_text(levels[factor])
+        if factor == CONCURRENCY:
+            parts.append(f"C={text}")
+        elif len(values) > 1:
+            tells = all(_tells_by_itself(level, uses) for level in values)
+            parts.append(text if tells else f"{factor}={text}")
     return " · ".join(parts)
 
 
-def _name_part(factor: str, level: LevelValue, uses: Counter[str]) -> str:
+def _tells_by_itself(level: LevelValue, uses: Counter[str]) -> bool:
     text = level_text(level)
-    if factor == CONCURRENCY:
-        return f"C={text}"
-    is_telling = isinstance(level, str) and not _SAYS_NOTHING.fullmatch(text) and uses[text] == 1
-    return text if is_telling else f"{factor}={text}"
+    return isinstance(level, str) and not _SAYS_NOTHING.fullmatch(text) and uses[text] == 1
 
 
 def _arm_of(campaign: Campaign, levels: Levels, position: int) -> Arm:

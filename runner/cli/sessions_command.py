@@ -37,7 +37,7 @@ def sessions(
     """List the stored sessions that pass a filter, those of the newest runs first.
 
     A filter is `key:value` terms that must all hold, and words that must have been asked, due or
-    answered: outcome:leak,no_tool arm:bf16-on c:>=60 -flag:echo_mismatch "tool_calls". Commas
+    answered: outcome:leak,no_tool arm:hicache=on c:>=60 -flag:echo_mismatch "tool_calls". Commas
     separate alternatives, - excludes, numbers take >= <= > <. It is the filter of the dashboard.
     """
     wanted = parse_filter(where, SESSION_KEYS)

@@ -82,6 +82,7 @@ def test_the_tags_of_two_levels_are_joined() -> None:
         ({"a": (True, False), "concurrency": (1,)}, "a=true · C=1"),
         ({"hicache": ("on", "off"), "concurrency": (1,)}, "hicache=on · C=1"),
         ({"cache": ("Default", "lru"), "concurrency": (1,)}, "cache=Default · C=1"),
+        ({"hangups": ("some", "none"), "concurrency": (1,)}, "hangups=some · C=1"),
         ({"temperature": ("0.7", "0"), "concurrency": (1,)}, "temperature=0.7 · C=1"),
         ({"pool": ("-1.5e3", "8GB"), "concurrency": (1,)}, "pool=-1.5e3 · C=1"),
         ({"pool": ("8GB", "4GB"), "concurrency": (1,)}, "8GB · C=1"),
