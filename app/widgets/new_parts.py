@@ -125,6 +125,8 @@ def show_plan(plan: Plan, *, is_beginning: bool = False) -> None:
             f"{starts[:1].upper()}{starts[1:]}. Time estimated from: "
             + plain("; ".join(plan.assumptions))
         )
+        for warning in plan.warnings:
+            st.warning(plain(f"{warning[:1].upper()}{warning[1:]}.", limit=600))
         st.table(_arm_rows(plan), border="horizontal", hide_index=True)
         if plan.campaign.hypotheses:
             st.table(_hypothesis_rows(plan), border="horizontal", hide_index=True)

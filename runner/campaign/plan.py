@@ -14,6 +14,7 @@ from runner.campaign.matrix import expand_arms
 from runner.campaign.owner_switches import count_switches
 from runner.campaign.schedule import schedule_runs
 from runner.campaign.stack_file import Stack
+from runner.campaign.unproved_levels import unproved_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def make_plan(
             *_stated(costs, estimates, campaign.workload),
             *(["nothing for the time until others have switched the server"] if switches else []),
         ),
-        warnings=carried_over(campaign, stack),
+        warnings=(*carried_over(campaign, stack), *unproved_levels(campaign, stack)),
         switches=switches,
     )
 

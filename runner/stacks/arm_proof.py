@@ -8,6 +8,7 @@ from runner.campaign.effect_checks import offers
 from runner.campaign.file_shape import level_text
 from runner.campaign.stack_file import Stack
 from runner.campaign.stack_shape import ServiceDefinition
+from runner.campaign.unproved_levels import is_made_by_the_client
 from runner.stacks.service_launch import ENDPOINT, endpoint_definition
 from runner.stacks.verification import Check, CheckResult, Statement, check_statement
 
@@ -46,17 +47,9 @@ def prove_arm(stack: Stack, levels: Levels, statements: Mapping[str, Statement])
     unverifiable = tuple(
         name
         for name, _ in stack.effects_of(levels)
-        if name not in proven and not _is_made_by_the_client(stack, name)
+        if name not in proven and not is_made_by_the_client(stack, name)
     )
     return ArmProof(results, unverifiable)
-
-
-def _is_made_by_the_client(stack: Stack, factor: str) -> bool:
-    """A factor whose levels differ in request fields alone needs nobody's word for it."""
-    levels = stack.factors[factor].values()
-    return any(effect.request or effect.cancelling_clients for effect in levels) and all(
-        effect.is_made_by_the_client for effect in levels
-    )
 
 
 def services_of(stack: Stack, levels: Levels) -> Mapping[str, ServiceDefinition]:

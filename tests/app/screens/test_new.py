@@ -8,6 +8,7 @@ from app.settings import CONFIGS_VARIABLE
 from db.reads import work
 from db.store import Store
 from tests.app.conftest import Open, words_of
+from tests.runner.campaign.files import CAMPAIGN, STACK
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -78,6 +79,20 @@ def test_a_file_that_is_not_there_is_named_and_another_shown(open_page: Open, st
 
     assert not page.exception
     assert "Ignored in the address: file=../../etc/passwd" in words_of(page)
+
+
+def test_what_makes_a_plan_worthless_is_told_before_it_is_queued(
+    open_page: Open, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, name, text in (("campaigns", "host-pool", CAMPAIGN), ("stacks", "little", STACK)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{name}.yaml").write_text(text, "utf-8")
+    monkeypatch.setenv(CONFIGS_VARIABLE, str(tmp_path))
+
+    page = open_page("new", file="host-pool")
+
+    said = [warning.value for warning in page.warning]
+    assert any("verdicts on these arms stay inconclusive" in each for each in said), said
 
 
 def test_a_file_with_a_mistake_says_what_and_where(

@@ -72,3 +72,26 @@ def test_a_stack_that_is_not_ours_to_restart_is_not_launched() -> None:
     fixed = stack(spoiled(STACK, "may_restart: true", "may_restart: false"))
 
     assert count_launches(campaign(), fixed, plan.runs) == 0
+
+
+def test_levels_that_nothing_proves_are_told_before_the_first_run() -> None:
+    warnings = make_plan(campaign(), stack()).warnings
+
+    assert [warning for warning in warnings if "nothing proves" in warning] == [
+        f"nothing proves {levels} (no verify in the stack file), so that verdicts on these arms "
+        "stay inconclusive, however much is run"
+        for levels in ("cache=off and cache=on", "pool=fp8-sized and pool=dtype-aware")
+    ]
+
+
+def test_a_level_that_is_proved_and_one_that_only_requests_carry_are_not_told() -> None:
+    text = spoiled(
+        STACK, "    off: {}\n", "    off: {verify: [{server_info: cache, equals: no}]}\n"
+    )
+    text = spoiled(
+        text, "exercise: [{counter: hits}]", "verify: [{server_info: cache, equals: yes}]"
+    )
+    text = spoiled(text, "{env: {POOL: fp8}}", "{request: {pool: fp8}}")
+    text = spoiled(text, "{env: {POOL: dtype}}", "{request: {pool: dtype}}")
+
+    assert not any("nothing proves" in each for each in make_plan(campaign(), stack(text)).warnings)
