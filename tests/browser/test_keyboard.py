@@ -38,8 +38,10 @@ def test_tab_and_enter_lead_from_the_campaigns_through_a_cell_to_a_corrupt_sessi
     _enter(page, page.get_by_role("link", name="s-1", exact=True))
 
     expect(page.get_by_role("heading", name="s-1")).to_be_visible()
+    wait_until_drawn(page)
     page.keyboard.press("j")
     expect(page.get_by_role("heading", name="s-2")).to_be_visible()
+    wait_until_drawn(page)
     page.keyboard.press("k")
     expect(page.get_by_role("heading", name="s-1")).to_be_visible()
 
