@@ -17,9 +17,9 @@ from runner.sessions.word_list import read_word_list
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
 MODEL_LIST = b'{"object":"list","data":[{"id":"stub","object":"model"}]}'
-MODELS = (
-    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
-    % (len(MODEL_LIST), MODEL_LIST)
+MODELS = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (
+    len(MODEL_LIST),
+    MODEL_LIST,
 )
 
 
