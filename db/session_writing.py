@@ -110,10 +110,10 @@ def insert_rows(connection: Connection, rows: Sequence[SQLModel]) -> None:
 
 def column_values(row: SQLModel) -> dict[str, Any]:
     """Column name to value; an id that the database will give is left out."""
-    if isinstance(row, SessionValues | TurnValues) and not isinstance(row, SessionRow | TurnRow):
-        values = dict(vars(row))  # no row of a table: its fields are its columns
-    else:
+    if hasattr(type(row), "__table__"):
         values = {column.name: getattr(row, column.name) for column in table_of(type(row)).columns}
+    else:  # the values of a row: its fields are the columns
+        values = dict(vars(row))
     if values.get("id", 0) is None:
         del values["id"]
     return values

@@ -49,7 +49,6 @@ with right:
         st.stop()
     key = definition_key(plan.campaign, offered.known_stack)
     stored = reads_cache.campaign_by_definition(key)
-    runs = reads_cache.board(stored).runs if stored is not None else []
     board = reads_cache.board(stored) if stored is not None else None
     runs = board.runs if board else []
     standing = standing_of(plan, stored, runs)
