@@ -136,7 +136,7 @@ def _dialect_of(page: str | None) -> str | None:
     except ValueError:
         return None
     known = dialect is not None and dialect.name in list(MetricsDialect)
-    return None if dialect is None else dialect.name if known else MetricsDialect.AUTO
+    return None if dialect is None else dialect.name if known else MetricsDialect.AUTO.value
 
 
 async def _page(http: httpx.AsyncClient, url: str) -> str | None:
