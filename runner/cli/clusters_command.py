@@ -45,7 +45,7 @@ def clusters(
 def _lines_of(failures: Failures) -> list[str]:
     facts = failures.campaign
     lines = [f"{facts.name} ({format_id(IdKind.CAMPAIGN, facts.id)}), runs that are done"]
-    lines += cluster_lines(failures.clusters)
+    lines += cluster_lines(failures.clusters, sessions=failures.sessions)
     for what, events in (
         ("Corrupt sessions", failures.near_corrupt),
         ("Silent sessions", failures.near_silent),
@@ -63,6 +63,7 @@ def _lines_of(failures: Failures) -> list[str]:
 def _json_of(failures: Failures) -> dict[str, Any]:
     return {
         "campaign": format_id(IdKind.CAMPAIGN, failures.campaign.id),
+        "sessions": failures.sessions,
         "clusters": [_cluster_json(each) for each in failures.clusters],
         "near_corrupt": [_event_json(each) for each in failures.near_corrupt],
         "near_silent": [_event_json(each) for each in failures.near_silent],

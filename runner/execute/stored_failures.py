@@ -18,9 +18,12 @@ from runner.failures.enrichment import EnrichedEvent, enriched_events
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """`is_cut`: more turns are stored than were looked at."""
+    """`sessions`: all that ended, failed or not. `is_cut`: more turns are stored than were looked
+    at.
+    """
 
     campaign: CampaignFacts
+    sessions: int
     clusters: tuple[FailureCluster, ...]
     near_corrupt: tuple[EnrichedEvent, ...]
     near_silent: tuple[EnrichedEvent, ...]
@@ -43,6 +46,7 @@ def read_failures(store: Store, facts: CampaignFacts, *, arm: str | None = None)
         turns = turn_moments(connection, ids)
     return Failures(
         campaign=facts,
+        sessions=sum(run.n_ended for run in done),
         clusters=cluster_failures(
             failing, arm_of_run={run.id: names[run.arm_id] for run in done}, events=events
         ),

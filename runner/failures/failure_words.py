@@ -12,10 +12,14 @@ from runner.failures.nearby_events import BEFORE_S
 _SHOWN = 4
 
 
-def cluster_lines(clusters: Sequence[FailureCluster], *, most: int = 20) -> list[str]:
-    """Two to four lines each, the largest first."""
+def cluster_lines(
+    clusters: Sequence[FailureCluster], *, sessions: int, most: int = 20
+) -> list[str]:
+    """Two to four lines each, the largest first. `sessions`: how many there were in all."""
+    if not clusters and not sessions:
+        return ["No run that is done has a session yet."]
     if not clusters:
-        return ["No session failed."]
+        return [f"None of {counted_text(sessions, 'session')} failed."]
     total = sum(each.sessions for each in clusters)
     lines = [
         f"{counted_text(total, 'session')} failed in "

@@ -20,6 +20,7 @@ from tests.runner.cli.one_command import invoked
 def store(tmp_path: Path) -> Iterator[Store]:
     with fresh_store(tmp_path) as made:
         arms = stored_campaign(made).arms
+        stored_session(made, stored_run(made, arms[2]))
         run = stored_run(made, arms[0])
         for index in range(3):
             stored_session(made, run, Outcome.LEAK, index=index, decisive_turn=0)
@@ -45,9 +46,16 @@ def test_failures_of_the_runs_that_count_are_grouped_with_what_was_logged(store:
 
 
 def test_an_arm_can_be_asked_about_alone(store: Store) -> None:
+    result = CliRunner().invoke(invoked(clusters), ["c-1", "--arm", "a-3", "--store", store.url])
+
+    assert "None of 1 session failed." in result.stdout
+
+
+def test_where_no_session_has_ended_none_is_said_to_be_clean(store: Store) -> None:
     result = CliRunner().invoke(invoked(clusters), ["c-1", "--arm", "a-2", "--store", store.url])
 
-    assert "No session failed." in result.stdout
+    assert "No run that is done has a session yet." in result.stdout
+    assert "failed" not in result.stdout
 
 
 def test_an_arm_that_is_not_there_is_refused_with_those_that_are(store: Store) -> None:

@@ -115,12 +115,13 @@ def test_the_lines_name_sessions_turns_and_what_was_logged() -> None:
         [leaked(LEAKED)], arm_of_run={1: "bf16"}, events=[event(2, "waiting")]
     )
 
-    text = "\n".join(cluster_lines(clusters))
+    text = "\n".join(cluster_lines(clusters, sessions=4))
 
     assert "1 session failed in 1 way" in text
     assert "e.g. s-1" in text and "turn 3: 1; bf16: 1" in text
     assert "logged near it: waiting: 1" in text
-    assert cluster_lines([]) == ["No session failed."]
+    assert cluster_lines([], sessions=0) == ["No run that is done has a session yet."]
+    assert cluster_lines([], sessions=80) == ["None of 80 sessions failed."]
 
 
 def test_imported_failures_have_no_time_and_nothing_that_was_due() -> None:
@@ -129,4 +130,4 @@ def test_imported_failures_have_no_time_and_nothing_that_was_due() -> None:
     clusters = cluster_failures([FailingTurn(1, 1, 1, "leak", found)], arm_of_run={1: "a"})
 
     assert clusters[0].signature.words == ("dsml markup in content",)
-    assert "at times that are not known; e.g. s-1" in "\n".join(cluster_lines(clusters))
+    assert "at times that are not known; e.g. s-1" in "\n".join(cluster_lines(clusters, sessions=1))
