@@ -56,9 +56,14 @@ def _needed_lines(each: HypothesisPlan) -> Iterator[str]:
         is_fall = plan.after_rate < plan.before_rate
         none = f"no number of {units} suffices"
         enough = f"more than {MAX_RUNS} {units} an arm" if is_fall else none
+    of_clean = (
+        ""
+        if clean is None
+        else f"{counted_text(clean, plan.unit)} ({clean * plan.sessions:,} sessions) without a "
+        f"corrupt one for {share_text(each.hypothesis.tolerate)}; "
+    )
     yield (
-        f"needed: {counted_text(clean, plan.unit)} ({clean * plan.sessions:,} sessions) without a "
-        f"corrupt one for {share_text(each.hypothesis.tolerate)}; {enough} to show "
+        f"needed: {of_clean}{enough} to show "
         f"a fall {effect} with {share_text(ENOUGH_POWER)} chance (ICC {rho_text(found.rho)})"
     )
     if each.cost_needed is not None:

@@ -94,7 +94,7 @@ class HypothesisPlan:
     def runs_needed(self) -> int | None:
         """An arm, to confirm and to show the predicted effect."""
         enough = self.runs_to_show
-        return None if enough is None else max(enough, self.assessment.clean_runs_needed)
+        return None if enough is None else max(enough, self.assessment.clean_runs_needed or 0)
 
     @property
     def cost(self) -> Cost:

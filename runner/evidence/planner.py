@@ -58,14 +58,15 @@ class ComparisonPlan:
 class PlanAssessment:
     """`limit_if_clean`: the residual rate that a spotless after arm would leave.
 
-    `clean_runs_needed`: for the tolerated rate. `power`: of showing the predicted effect.
+    `clean_runs_needed`: for the tolerated rate; None where the claim is a reduction, which needs no
+    clean run. `power`: of showing the predicted effect.
     `smallest_effect`: the highest after rate that is shown lower with ENOUGH_POWER, None if not
     even 0 is. `silent_borne`: benign silent sessions that a confirmation bears.
     """
 
     rho: float
     limit_if_clean: float
-    clean_runs_needed: int
+    clean_runs_needed: int | None
     power: float
     smallest_effect: float | None
     runs_for_power: int | None
@@ -85,8 +86,12 @@ def assess_plan(
     rule = rule or DecisionRule()
     rho = plan.rho if plan.rho is not None else _assumed_rho(plan, rule)
     limit = _limit_if_clean(plan, rho=rho, rule=rule)
-    runs_needed = clean_runs_needed(
-        rule.p_max, sessions=plan.sessions, rho=rho, alpha=1 - rule.confidence
+    runs_needed = (
+        None
+        if rule.claim is ClaimKind.REDUCE
+        else clean_runs_needed(
+            rule.p_max, sessions=plan.sessions, rho=rho, alpha=1 - rule.confidence
+        )
     )
     power = _power_of_prediction(plan, rho=rho, rule=rule, seed=seed)
     enough = (
@@ -233,11 +238,11 @@ def _shortcomings(
     rule: DecisionRule,
     rho: float,
     limit: float,
-    needed: int,
+    needed: int | None,
     power: float,
     enough: int | None,
 ) -> Iterator[str]:
-    if _cannot_confirm(limit, rule):
+    if needed is not None and _cannot_confirm(limit, rule):
         finding = _confirmation_finding(plan, rule=rule, rho=rho, limit=limit)
         takes = f"It takes {counted_text(needed, plan.unit)}"
         helps = _confirmation_help(plan, rule=rule, rho=rho, limit=limit)

@@ -78,6 +78,23 @@ def test_a_plan_for_people_names_the_hypothesis_that_it_cannot_answer() -> None:
     assert said.rstrip().endswith("This plan cannot answer its hypothesis: fp8.")
 
 
+def test_the_plan_of_a_reduction_asks_for_no_clean_runs(tmp_path: Path) -> None:
+    text = (ROOT / "configs" / "campaigns" / "smoke.yaml").read_text("utf-8")
+    (tmp_path / "campaigns").mkdir()
+    (tmp_path / "stacks").symlink_to(ROOT / "configs" / "stacks")
+    goal = "goal: reduce\n    predicted_rate: 0.05\n    predict: corrupt <= 2"
+    text = text.replace("predict: corrupt == 0 and wedges == 0", goal)
+    (tmp_path / "campaigns" / "mine.yaml").write_text(text, "utf-8")
+
+    said = decisive("plan", "mine", "--configs", str(tmp_path)).stdout
+
+    assert "without a corrupt one" not in said
+    assert "runs an arm" in said and "to show a fall from 15.0\u2009% to 5.0\u2009%" in said
+    (fp8,) = json_of("plan", "mine", "--configs", str(tmp_path))["hypotheses"]
+    assert fp8["clean_runs_needed"] is None
+    assert fp8["runs_needed_per_arm"] == fp8["runs_needed_for_power"]
+
+
 def test_more_correlation_and_a_rarer_fault_need_more_runs() -> None:
     def runs(*options: str) -> tuple[int, int]:
         (each,) = json_of("plan", "smoke", "--configs", CONFIGS, *options)["hypotheses"]

@@ -48,9 +48,10 @@ def test_a_small_effect_needs_more_runs_than_it_has() -> None:
 def test_a_claim_to_reduce_needs_no_limit() -> None:
     reduce = DecisionRule(claim=ClaimKind.REDUCE)
 
-    shortcomings = assess_plan(plan(1, 3), rule=reduce).shortcomings
+    assessment = assess_plan(plan(1, 3), rule=reduce)
 
-    assert not any("Cannot confirm" in each for each in shortcomings)
+    assert not any("Cannot confirm" in each for each in assessment.shortcomings)
+    assert assessment.clean_runs_needed is None
 
 
 def test_the_cost_counts_launches_sessions_time_and_gpu_minutes() -> None:
