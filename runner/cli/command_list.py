@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from runner.cli.interruption import ended_by_interrupts
+from runner.errors import UsageError
 
 
 class ListedCommand(NamedTuple):
@@ -204,9 +205,12 @@ def listing() -> typer.Typer:
         add_completion=False,
     )
     for name, listed in COMMANDS.items():
-        app.command(name, help=listed.summary, rich_help_panel=listed.panel)(_not_loaded)
+        app.command(name, help=listed.summary, rich_help_panel=listed.panel)(_listed_only)
     return app
 
 
-def _not_loaded() -> None:
-    raise NotImplementedError("a command that is called was loaded before")
+def _listed_only() -> None:
+    """Stands for a command in the list; `CommandsOnDemand` puts the one that is called in its
+    place.
+    """
+    raise UsageError("this command is only listed here: call it as `decisive COMMAND`")

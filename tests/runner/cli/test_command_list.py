@@ -6,8 +6,10 @@ from inspect import cleandoc
 from pathlib import Path
 
 import pytest
+import typer
 
-from runner.cli.command_list import COMMANDS, loaded_command
+from runner.cli.command_list import COMMANDS, listing, loaded_command
+from runner.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBRARIES = frozenset(
@@ -23,6 +25,13 @@ def test_a_command_is_listed_with_the_first_paragraph_of_its_own_help(name: str)
     paragraph = cleandoc(loaded_command(name).help).split("\n\n")[0]
 
     assert COMMANDS[name].summary == " ".join(paragraph.split())
+
+
+def test_a_command_of_the_list_that_was_not_loaded_is_refused_in_words() -> None:
+    only_listed = typer.main.get_command(listing()).commands["run"].callback  # type: ignore[attr-defined]
+
+    with pytest.raises(UsageError, match="decisive COMMAND"):
+        only_listed()
 
 
 def test_every_module_of_commands_is_listed() -> None:
