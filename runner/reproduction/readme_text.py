@@ -27,8 +27,11 @@ offset, each turn after the answer to the one before it and the pause that was r
 what comes back wrong. `curl.sh` sends the turns of this one session alone. The bodies in
 `requests/` are the recorded bytes; the script changes only the request's own name, where a server
 was told one. Before each time it empties the caches where the stack had a page for that
-(`--flush`); warm caches give another rate. No key is in any file: `--api-key-env NAME` and, for
-curl, `API_KEY` say where it is read from."""
+(`--flush`); warm caches give another rate. No key is in any file:
+`--api-key-env NAME` and, for curl, `API_KEY` say where it is read from.
+
+It ends with 0 if something was wrong again, 1 if nothing was, 2 if it could not be played, and 3 if
+too little was answered to say."""
 
 _EXPECTATION = """\
 Expect a rate like that of all sessions, not of this one turn: which session is hit differs from

@@ -6,7 +6,8 @@ in flight, when each began, the body of every request and what was due as an ans
     python replay.py http://HOST:PORT --times 5
     python replay.py https://HOST --api-key-env MY_KEY      # the key itself is read from there
 
-Exit status: 0 if something was wrong again, 1 if nothing was, 3 if too little was answered to say.
+Exit status: 0 if something was wrong again, 1 if nothing was, 2 if it could not be played, 3 if too
+little was answered to say.
 """
 
 import argparse
@@ -238,21 +239,53 @@ def report(played: list[Any], load: dict[str, Any]) -> int:
     say(rate_line(f"the recorded turn ({focus['request']})", turns))
     say(rate_line("all sessions", sessions))
     say(f"when it was recorded: {load['seen']}")
+    status, said = verdict(sessions)
+    say(f"{said} (exit status {status})")
+    return status
+
+
+def verdict(sessions: list[str]) -> tuple[int, str]:
+    """As `Exit status` above says, and in words."""
     if WRONG in sessions:
-        return 0
-    return 3 if sessions.count(SILENT) * 2 > len(sessions) else 1
+        return 0, "it came back"
+    if sessions.count(SILENT) * 2 > len(sessions):
+        return 3, "too little was answered to say whether it comes back"
+    return 1, "nothing was wrong this time: it did not come back"
+
+
+class NotPlayable(Exception):
+    """Says what of the folder or the command line is not as it has to be."""
 
 
 def headers_of(api_key_env: str | None) -> dict[str, str]:
     if api_key_env is None:
         return {}
     if api_key_env not in os.environ:
-        sys.exit(f"the environment has no {api_key_env}")
+        raise NotPlayable(f"the environment has no {api_key_env}")
     return {"authorization": f"Bearer {os.environ[api_key_env]}"}
 
 
+def address_of(given: str) -> str:
+    try:
+        parsed = httpx.URL(given)
+        is_one = parsed.scheme in ("http", "https") and bool(parsed.host)
+    except httpx.InvalidURL:
+        is_one = False
+    if not is_one:
+        raise NotPlayable(f"{given!r} is no address: http://HOST:PORT")
+    return given.rstrip("/").removesuffix("/v1")
+
+
+def recorded_load() -> dict[str, Any]:
+    try:
+        return dict(json.loads((FOLDER / "load.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise NotPlayable(f"load.json beside the script cannot be read: {error}") from error
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    first, *_, statuses = (__doc__ or "").strip().split("\n\n")
+    parser = argparse.ArgumentParser(description=first, epilog=statuses)
     parser.add_argument("url", help="where the stack is: http://HOST:PORT")
     parser.add_argument("--times", type=int, default=3, help="how often all of it is played (3)")
     parser.add_argument("--api-key-env", help="the environment variable with the API key")
@@ -260,11 +293,12 @@ def main() -> int:
     given = parser.parse_args()
     if given.times < 1:
         parser.error("--times is a whole number from 1")
-    load = json.loads((FOLDER / "load.json").read_text(encoding="utf-8"))
+    try:
+        headers, url, load = headers_of(given.api_key_env), address_of(given.url), recorded_load()
+    except NotPlayable as error:
+        parser.error(str(error))
     load["flush_cache"] = given.flush or load["flush_cache"]
-    url = given.url.rstrip("/").removesuffix("/v1")
-    played = asyncio.run(replay(url, headers_of(given.api_key_env), load, given.times))
-    return report(played, load)
+    return report(asyncio.run(replay(url, headers, load, given.times)), load)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from typing import Any
 
 import httpx
 import pytest
 
+from runner.reproduction import replay as replay_script
 from runner.reproduction.replay import (
     Answer,
     ask,
@@ -134,14 +137,62 @@ def test_a_rate_is_of_those_that_were_answered_and_names_the_silent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "status"),
-    [(["right", "wrong"], 0), (["right", "right"], 1), (["silent", "silent"], 3)],
+    ("outcomes", "status", "said"),
+    [
+        (["right", "wrong"], 0, "it came back (exit status 0)"),
+        (["right", "right"], 1, "it did not come back (exit status 1)"),
+        (["silent", "silent"], 3, "too little was answered"),
+    ],
 )
-def test_the_exit_status_says_whether_it_came_back(outcomes: list[str], status: int) -> None:
+def test_the_exit_status_says_whether_it_came_back_and_so_does_the_last_line(
+    outcomes: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     load = {"focus": {"session": "s-1", "request": "r0"}, "seen": "run r-1"}
     played = [{f"s-{n}": {"r0": outcome} for n, outcome in enumerate(outcomes, start=1)}]
 
     assert report(played, load) == status
+    assert said in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_the_help_says_what_the_exit_statuses_mean() -> None:
+    helped = script("--help")
+
+    assert helped.returncode == 0
+    assert "Exit status: 0 if something was wrong again, 1 if nothing was" in one_line(
+        helped.stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["http://127.0.0.1:9", "--api-key-env", "NOT_SET"], "the environment has no NOT_SET"),
+        (["http://127.0.0.1:9"], "load.json"),
+        (["gpu-7:30000"], "http://HOST:PORT"),
+        (["http://gpu:port"], "http://HOST:PORT"),
+    ],
+)
+def test_what_cannot_be_played_is_told_apart_from_what_did_not_come_back(
+    arguments: list[str], said: str
+) -> None:
+    ended = script(*arguments)
+
+    assert ended.returncode == 2
+    assert said in ended.stderr and "Traceback" not in ended.stderr
+
+
+def script(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, replay_script.__file__, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def flush_against(*answers: httpx.Response) -> tuple[str, int]:
