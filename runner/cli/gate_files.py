@@ -44,6 +44,8 @@ class GateFiles:
         for path, is_replaced in ((self.junit, True), (self.summary, False)):
             if path is not None and not _is_writable(path, is_replaced=is_replaced):
                 raise UsageError(f"cannot write {path}: name a file in a folder that is there")
+        if self.junit and self.summary and _is_one(self.junit, self.summary):
+            raise UsageError(f"JUnit and summary would both be {self.junit}: name two files")
 
     def write(
         self,
@@ -60,15 +62,14 @@ class GateFiles:
         record = None if campaign_id is None else _record(store, campaign_id)
         redact = Redactor(ALWAYS_TAKEN_OUT)
         notes = tuple(map(redact, notes))
-        ended = f"Exit status {status.value}: {_WORDS[status]}."
         if self.junit is not None:
-            cases = _cases(record, name, status, (ended, *notes))
+            cases = _cases(record, name, status, (_ended(status), *notes))
             began_at_us = 0 if record is None else record.campaign.created_at_us
             with write_file(self.junit, force=True) as file:
                 file.write(junit_xml(name, cases, began_at_us=began_at_us, redact=redact))
             tell(f"written to {self.junit}")
         if self.summary is not None:
-            append_text(self.summary, _summary(record, name, ended, notes, redact) + "\n")
+            append_text(self.summary, _summary(record, name, status, notes, redact) + "\n")
 
 
 def summary_of_job(environment: Mapping[str, str]) -> Path | None:
@@ -93,6 +94,11 @@ def _is_writable(path: Path, *, is_replaced: bool) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
+def _is_one(a: Path, b: Path) -> bool:
+    """Of special files, such as /dev/null, two may well be one."""
+    return a.resolve() == b.resolve() and (a.is_file() or not a.exists())
+
+
 def _cases(
     record: CampaignRecord | None, name: str, status: ExitStatus, notes: tuple[str, ...]
 ) -> tuple[GateCase, ...]:
@@ -111,16 +117,22 @@ def _cases(
     return (*found, ending)
 
 
+def _ended(status: ExitStatus) -> str:
+    return f"Exit status {status.value}: {_WORDS[status]}."
+
+
 def _summary(
     record: CampaignRecord | None,
     name: str,
-    ended: str,
+    status: ExitStatus,
     notes: tuple[str, ...],
     redact: Redactor,
 ) -> str:
+    ended = _ended(status)
     if record is None:
         return "\n\n".join([f"# {escaped(name)}", *map(escaped, (ended, *notes))]) + "\n"
-    return gate_summary(record, ended=ended, notes=notes, redact=redact)
+    is_fine = status is ExitStatus.FINE
+    return gate_summary(record, ended=ended, is_fine=is_fine, notes=notes, redact=redact)
 
 
 def _record(store: Store, campaign_id: int) -> CampaignRecord | None:

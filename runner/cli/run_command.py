@@ -171,7 +171,8 @@ def _run(
     attended = _attended(opened, store, as_json, budget_s, most_blocks)
     if attended.end is None:
         status = _status_of_a_stop(attended)
-        return CameOfIt(status, None, ("stopped at once: what was in flight was let go",))
+        why = "the budget is spent" if _is_by_budget(attended) else "stopped at once"
+        return CameOfIt(status, None, (f"{why}: what was in flight was let go",))
     return _report(attended, attended.end, store, as_json=as_json)
 
 
@@ -228,8 +229,11 @@ def _pass(
 
 def _status_of_a_stop(attended: AttendedEnd) -> ExitStatus:
     """A budget that is spent is no interruption: what is missing could not be said."""
-    is_asked = attended.was_asked or not attended.budget_spent
-    return ExitStatus.INTERRUPTED if is_asked else ExitStatus.COULD_NOT_SAY
+    return ExitStatus.COULD_NOT_SAY if _is_by_budget(attended) else ExitStatus.INTERRUPTED
+
+
+def _is_by_budget(attended: AttendedEnd) -> bool:
+    return attended.budget_spent and not attended.was_asked
 
 
 def _report(attended: AttendedEnd, end: CampaignEnd, store: Store, *, as_json: bool) -> CameOfIt:
@@ -251,7 +255,8 @@ def _ending(
     attended: AttendedEnd, end: CampaignEnd, status: Callable[[], ExitStatus]
 ) -> tuple[ExitStatus, tuple[str, ...]]:
     if end.was_stopped:
-        said = "stopped; the same command goes on with what is missing"
+        why = "the budget is spent" if _is_by_budget(attended) else "stopped"
+        said = f"{why}; the same command goes on with what is missing"
         return _status_of_a_stop(attended), (said,)
     if end.gave_up is not None:
         return ExitStatus.OUR_FAULT, (f"gave up: {end.gave_up}",)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
 from db.vocabulary import Headline, RunState
+from runner.evidence.number_words import counted_text
 from runner.evidence.verdict_text import verdict_lines
 from runner.evidence.wording import corrupt_text, evidence_text
 from runner.report.arm_result import ArmResult
@@ -91,11 +92,12 @@ def _arm_cases(record: CampaignRecord, max_silent_share: float) -> Iterator[Gate
 def _arm_result(arm: ArmResult, max_silent_share: float) -> tuple[CaseResult, str, str]:
     counts = arm.counts
     if counts.corrupt or any(run.wedges for run in arm.done):
-        seen = f"{counts.corrupt:,} corrupt sessions and {arm.wedges or 0:,} wedges seen"
+        corrupt = counted_text(counts.corrupt, "corrupt session")
+        seen = f"{corrupt} and {counted_text(arm.wedges or 0, 'wedge')} seen"
         return CaseResult.FAILED, "corrupt_or_wedged", seen
     missing = {run.run_key for run in arm.runs} - {run.run_key for run in arm.done}
     if not arm.done or missing:
-        return CaseResult.ERROR, "runs_missing", f"{len(missing):,} runs are missing"
+        return CaseResult.ERROR, "runs_missing", f"{counted_text(len(missing), 'run')} missing"
     if any(_silent_share(run) > max_silent_share for run in arm.done):
         return CaseResult.ERROR, "silent", f"too many silent sessions: {evidence_text(counts)}"
     return CaseResult.PASSED, "", ""

@@ -15,6 +15,7 @@ from runner.report.document import (
     RateFigure,
     ReportDocument,
     Section,
+    SectionTag,
     Table,
     with_texts,
 )
@@ -27,11 +28,19 @@ _MOST_ROWS = 100
 
 
 def gate_summary(
-    record: CampaignRecord, *, ended: str, notes: Sequence[str], redact: Callable[[str], str]
+    record: CampaignRecord,
+    *,
+    ended: str,
+    is_fine: bool,
+    notes: Sequence[str],
+    redact: Callable[[str], str],
 ) -> str:
-    """`ended`: the exit status in words; `notes`: why the command ended before all was run."""
+    """`ended`: the exit status in words; `is_fine`: whether it is 0; `notes`: why the command ended
+    before all was run.
+    """
     whole = campaign_report(record)
-    head = Section("How it ended", tuple(map(Paragraph, (ended, *notes))), tag=None)
+    tag = SectionTag.INFORMATION if is_fine else SectionTag.ACTION_NEEDED
+    head = Section("How it ended", tuple(map(Paragraph, (ended, *notes))), tag)
     arms = arms_section(record.results, title="Arms", silence=record.silence)
     document = ReportDocument(
         title=whole.title,

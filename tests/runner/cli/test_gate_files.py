@@ -84,3 +84,10 @@ def test_the_job_names_its_summary_where_it_can_be_written(
 def test_what_could_not_be_written_is_said_before_anything_runs(tmp_path: Path, where: str) -> None:
     with pytest.raises(UsageError, match="name a file in a folder that is there"):
         GateFiles(junit=tmp_path / where).check()
+
+
+def test_junit_and_summary_are_not_written_into_one_file(tmp_path: Path) -> None:
+    (tmp_path / "link.md").symlink_to(tmp_path / "out.xml")
+
+    with pytest.raises(UsageError, match="name two files"):
+        GateFiles(junit=tmp_path / "out.xml", summary=tmp_path / "link.md").check()

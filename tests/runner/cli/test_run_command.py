@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 from click.testing import Result
 
@@ -40,3 +41,11 @@ def test_it_is_not_told_where_scripts_read(tmp_path: Path) -> None:
 
 def test_nothing_is_told_of_a_campaign_that_only_counts(tmp_path: Path) -> None:
     assert "CANNOT ANSWER" not in _run(tmp_path, hypothesis="").stderr
+
+
+def test_a_job_is_told_that_its_budget_ended_the_campaign(tmp_path: Path) -> None:
+    result = _run(tmp_path, "--junit", str(tmp_path / "out.xml"))
+
+    *_, ending = ElementTree.parse(tmp_path / "out.xml").getroot().iter("testcase")
+    assert result.exit_code == 3
+    assert "the budget is spent" in ending[0].attrib["message"]

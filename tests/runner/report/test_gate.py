@@ -91,6 +91,23 @@ def test_without_a_hypothesis_the_arms_decide_as_the_exit_status_does(
     stored.store.close()
 
 
+def test_a_failing_job_says_that_action_is_needed_also_where_nothing_was_claimed(
+    tmp_path: Path,
+) -> None:
+    stored = StoredEvidence(tmp_path, hypotheses=[])
+    stored.add_run(CHANGED, 1, (79, 1, 0))
+
+    first, *_ = [case for case in _cases(stored) if case.result is CaseResult.FAILED]
+    told = [
+        gate_summary(_record(stored), ended="It ended.", is_fine=is_fine, notes=(), redact=str)
+        for is_fine in (True, False)
+    ]
+
+    assert first.said == "1 corrupt session and 0 wedges seen"
+    assert ["_action needed_" in text for text in told] == [False, True]
+    stored.store.close()
+
+
 def test_a_hint_decides_nothing_beside_a_registered_hypothesis(stored: StoredEvidence) -> None:
     _fill(stored, CLEAN, LEAKY)
     swapped = {"arm_position": BASELINE, "versus_position": CHANGED}
@@ -119,6 +136,7 @@ def test_junit_counts_what_it_lists(stored: StoredEvidence) -> None:
 
     assert root.attrib["tests"] == str(len(cases)) == str(len(root.findall(".//testcase")))
     assert root.attrib["failures"] == str(len(root.findall(".//failure"))) == "1"
+    assert set(root.attrib) == {"name", "tests", "failures", "errors", "time"}, "Jenkins' schema"
     assert [suite.attrib["name"] for suite in root] == ["hypotheses", "runs"]
     failure = root.find(".//failure")
     assert failure is not None and failure.text is not None
@@ -148,7 +166,11 @@ def test_the_summary_says_how_it_ended_and_what_was_decided(stored: StoredEviden
     _fill(stored, LEAKY, LEAKY)
 
     text = gate_summary(
-        _record(stored), ended="Exit status 1: a prediction failed.", notes=("gave up",), redact=str
+        _record(stored),
+        ended="Exit status 1: a prediction failed.",
+        is_fine=False,
+        notes=("gave up",),
+        redact=str,
     )
 
     assert "Exit status 1: a prediction failed." in text
