@@ -14,7 +14,9 @@ from app.widgets.navigation import go_to
 from app.widgets.polling import live
 from app.wording import SECOND_US
 from db.identifiers import IdKind, format_id
+from db.reads.campaigns import CampaignFacts
 from db.reads.work import WorkerFacts
+from runner.campaign.reduction_names import by_reduction
 from runner.evidence.wording import duration_text
 
 SILENT_AFTER_S = 15.0
@@ -34,20 +36,36 @@ def show_sidebar() -> None:
 
 
 def _show_picker() -> None:
-    campaigns = {campaign.id: campaign for campaign in reads_cache.campaign_list()}
     current = current_campaign(st.query_params.to_dict())
-    if not campaigns or current is None:
+    if current is None:
         return
-    ids = list(campaigns)
+    names = offered_campaigns(reads_cache.campaign_list(), current=current)
+    if not names:
+        return
+    ids = list(names)
     picked = st.selectbox(
         "Campaign",
         ids,
         index=ids.index(current) if current in ids else None,
-        format_func=lambda key: f"{format_id(IdKind.CAMPAIGN, key)} · {campaigns[key].name}",
+        format_func=lambda key: names[key],
         key=f"campaign picker {current}",
     )
     if picked is not None and picked != current:
         go_to(OverviewPlace(campaign=picked))
+
+
+def offered_campaigns(newest_first: Sequence[CampaignFacts], *, current: int) -> dict[int, str]:
+    """Their words by id; what a reduction made stands under its campaign, and only while one of
+    the two is looked at: a reduction makes dozens.
+    """
+    offered = {}
+    for group in by_reduction(newest_first):
+        family = (group.campaign, *group.trials)
+        is_open = any(campaign.id == current for campaign in family)
+        for campaign in family if is_open else family[:1]:
+            words = f"{format_id(IdKind.CAMPAIGN, campaign.id)} · {campaign.name}"
+            offered[campaign.id] = words if campaign is group.campaign else f"↳ {words}"
+    return offered
 
 
 def _show_workers() -> None:
