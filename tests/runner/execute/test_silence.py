@@ -37,3 +37,19 @@ def test_runs_that_do_not_count_are_left_out_and_long_details_are_cut(tmp_path: 
 
     assert line.startswith("fp8-sized: 1 silent session: 1 connect (such as: xxx")
     assert len(line) < 200
+
+
+def test_faults_of_our_own_are_told_apart_from_silence(tmp_path: Path) -> None:
+    stored = StoredEvidence(tmp_path)
+    run = stored.add_run(BASELINE, 1, (70, 0, 0))
+    for index in range(2):
+        stored_session(
+            stored.store, run, Outcome.HARNESS_ERROR, index=index, detail="KeyError:\n'three'"
+        )
+
+    (line,) = silence_lines(stored.store, stored.campaign_id)
+
+    assert line == (
+        "fp8-sized: 2 sessions failed by our own fault and count nowhere "
+        "(such as: KeyError: 'three')"
+    )
