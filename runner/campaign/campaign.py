@@ -33,6 +33,11 @@ class ScenarioName(StrEnum):
     REPLAY = "replay"
 
 
+def scenario_file(path: str) -> str:
+    """Where `package.module:name` would lie beside the campaign file."""
+    return f"{path.partition(':')[0].replace('.', '/')}.py"
+
+
 class ToolChoice(StrEnum):
     """What a probe tells the server: to call any tool, or the one that is due."""
 

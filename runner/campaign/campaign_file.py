@@ -5,7 +5,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from db.vocabulary import Outcome
-from runner.campaign.campaign import Campaign, Hypothesis, Levels, Workload
+from runner.campaign.campaign import (
+    Campaign,
+    Hypothesis,
+    Levels,
+    ScenarioName,
+    Workload,
+    scenario_file,
+)
 from runner.campaign.campaign_checks import reference_problems
 from runner.campaign.campaign_shape import CampaignShape, HypothesisShape, tags_of
 from runner.campaign.config_problems import raise_problems
@@ -70,6 +77,8 @@ def _hypothesis_of(shape: HypothesisShape, factors: Factors, baseline: Levels | 
 def _digests(workload: Workload, folder: Path) -> dict[str, str]:
     """A file that cannot be read has none; the scenario says so when it is made."""
     names = [] if workload.replay is None else [workload.replay.file]
+    if not isinstance(workload.scenario, ScenarioName):
+        names.append(scenario_file(workload.scenario))
     readable = [name for name in names if (folder / name).is_file()]
     return {name: sha256((folder / name).read_bytes()).hexdigest() for name in readable}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from db.clock import Clock
-from runner.campaign.campaign import Workload
+from runner.campaign.campaign import ScenarioName, Workload
 from runner.control.secrets import Secrets
 from runner.sessions.agent_loop import SessionSettings, TurnSender
 from runner.sessions.chat_request import ChatRequest
@@ -58,6 +58,7 @@ class ClientSetting:
             tool_latency=self.workload.tool_latency,
             seed=self.workload.seed,
             clock=clock,
+            scenario_may_block=not isinstance(self.workload.scenario, ScenarioName),
         )
 
     def _tls(self) -> ssl.SSLContext | None:

@@ -14,9 +14,10 @@ from typing import NoReturn
 
 from runner.campaign.campaign import ReplayContext
 from runner.errors import ConfigError
-from runner.judge.json_values import Json, JsonObject, parse_json
+from runner.judge.json_values import Json, JsonObject, NotJson, parse_json
 from runner.judge.record import Due, due_from_json
 from runner.sessions.dialogue import Dialogue, Round, Step
+from runner.sessions.request_check import check_request
 
 _OURS = frozenset({"model", "messages", "tools", "stream", "stream_options", "rid", "request_id"})
 _KEYS = frozenset({"request", "session", "due"})
@@ -117,14 +118,15 @@ def _continued(found: Sequence[_Conversation], request: RecordedRequest) -> _Con
 def _read_line(line: bytes, place: str) -> tuple[str | None, RecordedRequest]:
     value = parse_json(line.removeprefix(b"\xef\xbb\xbf"))
     if not isinstance(value, dict):
-        _refuse(place, "is no JSON object")
+        _refuse(place, f"{_instead(line, value)}; each line must be one JSON object")
     if "messages" in value:
         return None, _read_request(value, None, place)
-    unknown = sorted(value.keys() - _KEYS)
-    if unknown or "request" not in value:
-        _refuse(place, "has neither `messages` nor `request`; allowed beside it: session, due")
+    if "request" not in value:
+        _refuse(place, "has neither `messages` nor `request`: write the body of a chat request")
+    if unknown := sorted(value.keys() - _KEYS):
+        _refuse(place, f"has the unknown key {unknown[0]}; allowed beside `request`: session, due")
     session = value.get("session")
-    if session is not None and not isinstance(session, str | int):
+    if isinstance(session, bool) or not isinstance(session, str | int | None):
         _refuse(place, "`session` must be a name or a number")
     try:
         due = due_from_json(value.get("due"))
@@ -146,12 +148,17 @@ def _read_request(body: JsonObject, due: Due | None, place: str) -> RecordedRequ
     for what, items in (("messages", messages), ("tools", tools)):
         if not all(isinstance(item, dict) for item in items):
             _refuse(place, f"each entry of `{what}` must be an object")
-    return RecordedRequest(
+    request = RecordedRequest(
         messages=tuple(item for item in messages if isinstance(item, dict)),
         tools=tuple(item for item in tools if isinstance(item, dict)),
         fields={name: value for name, value in body.items() if name not in _OURS},
         due=due,
     )
+    try:
+        check_request(request.messages, request.tools, fields=request.fields, due=due)
+    except ValueError as error:
+        _refuse(place, f"cannot be played: {error}")
+    return request
 
 
 def _recorded(requests: Sequence[RecordedRequest]) -> Iterable[Step]:
@@ -184,6 +191,17 @@ def _tool_text(message: JsonObject) -> str:
 
 def _is_said_by_people(message: JsonObject) -> bool:
     return message.get("role") not in ("assistant", "tool")
+
+
+def _instead(line: bytes, value: Json | NotJson) -> str:
+    """What a line holds that is no object."""
+    if not isinstance(value, NotJson):
+        return "is JSON, but no object"
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return "is not in UTF-8"
+    return "is no JSON"
 
 
 def _refuse(place: str, what: str) -> NoReturn:

@@ -1,14 +1,14 @@
 """Which scenarios exist; it picks one by its name and knows nothing of what is said in it."""
 
-import importlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol
 
 from runner.campaign.campaign import Campaign, ScenarioName, Workload
 from runner.errors import ConfigError
 from runner.sessions.dialogue import Dialogue
 from runner.sessions.long_context import LongContext
+from runner.sessions.own_scenario import own_scenario
 from runner.sessions.probe import Probe
 from runner.sessions.replay import read_replay
 from runner.sessions.tool_dialogue import ToolDialogue
@@ -49,7 +49,7 @@ def make_scenario(workload: Workload, *, folder: Path = Path()) -> Scenario:
             found = LongContext(_errands(workload, 0), context_tokens=context_tokens)
             return _introduced(found, workload)
         case path:
-            return _introduced(_of_module(path, workload), workload)
+            return _introduced(own_scenario(path, workload, folder=folder), workload)
 
 
 class _Introduced:
@@ -85,16 +85,3 @@ def _replay(workload: Workload, folder: Path) -> Scenario:
     if workload.system is not None:
         raise ConfigError("workload.system cannot stand before what was recorded: leave it out")
     return read_replay(folder / workload.replay.file, context=workload.replay.context)
-
-
-def _of_module(path: str, workload: Workload) -> Scenario:
-    """`package.module:name`, called with the workload."""
-    module_name, _, name = path.partition(":")
-    try:
-        scenario = cast(Scenario, getattr(importlib.import_module(module_name), name)(workload))
-        scenario.dialogue(0)
-    except Exception as error:
-        raise ConfigError(
-            f"workload.scenario: {path} gives no scenario: {type(error).__name__}: {error}"
-        ) from error
-    return scenario

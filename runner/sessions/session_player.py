@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from db.clock import Clock
 from runner.campaign.campaign import ToolLatency
 from runner.sessions.agent_loop import SessionSettings, Sleep, TurnSender, play_session
+from runner.sessions.dialogue import Dialogue
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.scenario import Scenario
 from runner.sessions.think_time import think_times_s
@@ -14,7 +15,10 @@ from runner.sessions.unplayed_session import unplayed_session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPlayer:
-    """`seed` is the workload's: the pauses of a session are the same in every arm."""
+    """`seed` is the workload's: the pauses of a session are the same in every arm.
+
+    `scenario_may_block`: it is an engineer's own, and is asked where nobody else has to wait.
+    """
 
     scenario: Scenario
     client: TurnSender
@@ -23,11 +27,12 @@ class SessionPlayer:
     seed: int
     clock: Clock
     sleep: Sleep = asyncio.sleep
+    scenario_may_block: bool = False
 
     async def play(self, session_index: int) -> PlayedSession:
         """One session. Whatever is our own fault in it makes it a `harness_error`."""
         try:
-            dialogue = self.scenario.dialogue(session_index)
+            dialogue = await self._dialogue(session_index)
         except Exception as error:
             return self._without_dialogue(session_index, error)
         return await play_session(
@@ -41,6 +46,11 @@ class SessionPlayer:
             clock=self.clock,
             sleep=self.sleep,
         )
+
+    async def _dialogue(self, session_index: int) -> Dialogue:
+        if self.scenario_may_block:
+            return await asyncio.to_thread(self.scenario.dialogue, session_index)
+        return self.scenario.dialogue(session_index)
 
     def _without_dialogue(self, session_index: int, error: Exception) -> PlayedSession:
         now_us = self.clock.utc_us()

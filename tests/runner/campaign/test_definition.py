@@ -1,11 +1,14 @@
 """When two campaigns are the same, and when not."""
 
+from pathlib import Path
+
 import pytest
 
 from runner.campaign.campaign import Workload
+from runner.campaign.campaign_file import load_campaign
 from runner.campaign.definition import definition_key, definition_of, hypothesis_key, run_key
 from runner.campaign.matrix import expand_arms
-from tests.runner.campaign.files import CAMPAIGN, STACK, campaign, spoiled, stack
+from tests.runner.campaign.files import CAMPAIGN, STACK, campaign, spoiled, stack, written
 
 FP8 = "{keys: fp8, cache: on, pool: fp8-sized, concurrency: 80}"
 
@@ -138,3 +141,19 @@ def test_a_run_is_the_same_while_its_arm_its_workload_and_its_block_are() -> Non
     assert run_key(loaded, arm, 1) == run_key(loaded, arm, 1)
     keys = [run_key(loaded, arm, 1), run_key(loaded, arm, 2), run_key(loaded, other, 1)]
     assert len({*keys, run_key(slower, arm, 1)}) == 4
+
+
+def test_a_scenario_that_lies_beside_the_campaign_is_part_of_what_defines_it(
+    tmp_path: Path,
+) -> None:
+    text = spoiled(CAMPAIGN, "workload:", "workload:\n  scenario: own.mine:Mine")
+    path = written(tmp_path, text, name="campaign.yaml")
+    (tmp_path / "own").mkdir()
+
+    keys = []
+    for content in ("class Mine: ...", "class Mine: pass"):
+        written(tmp_path / "own", content, name="mine.py")
+        keys.append(definition_key(load_campaign(path), stack()))
+
+    assert keys[0] != keys[1]
+    assert list(load_campaign(path).workload_files) == ["own/mine.py"]

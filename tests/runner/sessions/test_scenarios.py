@@ -243,8 +243,8 @@ def test_more_sessions_than_conversations_begin_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        (b"{", ":2: is no JSON object"),
-        (b"[]", ":2: is no JSON object"),
+        (b"{", ":2: is no JSON; each line must be one JSON object"),
+        (b"[]", ":2: is JSON, but no object"),
         (b"{}", ":2: has neither `messages` nor `request`"),
         (b'{"messages": []}', ":2: `messages` must be a list that is not empty"),
         (b'{"messages": ["hi"]}', ":2: each entry of `messages` must be an object"),
@@ -255,7 +255,12 @@ def test_more_sessions_than_conversations_begin_again(tmp_path: Path) -> None:
         ),
         (b'{"request": {"messages": [{}]}, "session": []}', ":2: `session` must be a name"),
         (b'{"request": 3}', ":2: `request` must be an object"),
-        (b"\xff\xfe", ":2: is no JSON object"),
+        (b"\xff\xfe", ":2: is not in UTF-8"),
+        (b'{"request": {"messages": [{}]}, "sesion": 1}', ":2: has the unknown key sesion"),
+        (b'{"request": {"messages": [{}]}, "session": true}', ":2: `session` must be a name"),
+        (b'{"messages": [{}], "tools": [{"a": 1}]}', ":2: cannot be played: function must be"),
+        (b'{"messages": [{"tool_calls": 1}]}', ":2: cannot be played: expected a list"),
+        (b'{"messages": [{"content": "\\ud800"}]}', ":2: cannot be played: it holds half of a"),
     ],
 )
 def test_a_line_that_is_no_request_is_named(line: bytes, sentence: str) -> None:
