@@ -56,6 +56,11 @@ class Progress:
         return self.runs_total - self.runs_done
 
     @property
+    def is_final(self) -> bool:
+        """Whether verdicts stand as they are: no run is outstanding, or none would change them."""
+        return self.state is CampaignState.DONE
+
+    @property
     def share(self) -> float:
         return min(1.0, self.sessions_ended / self.sessions_planned) if self.sessions_planned else 0
 

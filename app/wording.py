@@ -70,10 +70,16 @@ def state_badge(state: RunState) -> str:
     return badge(state.value, colour="gray", icon=STATE_ICONS[state])
 
 
-def headline_badge(headline: str, *, label: str = "") -> str:
+def headline_badge(headline: str, *, label: str = "", is_final: bool = True) -> str:
+    """`is_final`: no run is outstanding that could still change it."""
     known = Headline(headline)
-    words = f"{label} {headline_words(headline)}".strip()
+    words = f"{label} {headline_so_far(headline, is_final=is_final)}".strip()
     return badge(words, colour=HEADLINE_HUES[known], icon=HEADLINE_ICONS[known])
+
+
+def headline_so_far(headline: str, *, is_final: bool) -> str:
+    """`refuted`, or `refuted so far`: the same as long as runs are outstanding."""
+    return headline_words(headline) + ("" if is_final else " so far")
 
 
 def headline_words(headline: str) -> str:

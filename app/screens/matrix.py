@@ -49,7 +49,8 @@ breadcrumb(*campaign_crumbs(board.campaign), Crumb("Matrix"))
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
         st.title("Matrix", width="content", anchor=False)
-        st.markdown(f"{campaign_badge(progress)} {verdict_badges(board.verdicts)}", width="content")
+        verdicts = verdict_badges(board.verdicts, is_final=progress.is_final)
+        st.markdown(f"{campaign_badge(progress)} {verdicts}", width="content")
     st.download_button(
         "Download CSV",
         data=lambda: matrix_csv(readings),
@@ -79,13 +80,13 @@ with left:
 with right:
     if chosen is None:
         show_no_cell()
-        show_verdict_list(board)
+        show_verdict_list(board, progress)
     else:
         baseline = next((cell for cell in readings if cell.arm.is_baseline), None)
         picked = next((cell for cell in readings if cell.arm.id == place.pick), None)
         show_drawer(board, chosen, baseline, picked, place)
 if chosen is not None:
-    show_verdict_list(board)
+    show_verdict_list(board, progress)
 show_provenance(board)
 redraw_on_change(
     partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S

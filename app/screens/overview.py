@@ -54,7 +54,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         show_actions(board, progress)
 say_ignored(parsed.ignored)
 st.markdown(f":gray[Question] {plain(board.campaign.question)}")
-st.markdown(status_chips(board))
+st.markdown(status_chips(board, is_final=progress.is_final))
 
 
 def show_moving() -> None:
@@ -85,7 +85,7 @@ with right:
             first_corrupt=next(iter(corrupt), None),
         )
     )
-    show_verdict_list(board)
+    show_verdict_list(board, progress)
 show_notes(board.campaign.id)
 show_provenance(board)
 redraw_on_change(

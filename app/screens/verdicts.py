@@ -40,6 +40,7 @@ place = parsed.place
 complete_address(replace(place, campaign=board.campaign.id))
 crumbs = campaign_crumbs(board.campaign)
 cells = {cell.arm.id: cell for cell in reads_cache.cells(board)}
+progress = progress_now(board)
 facts = next((v for v in board.verdicts if v.hypothesis_id == place.hypothesis), None)
 
 if facts is None:
@@ -50,24 +51,26 @@ if facts is None:
     st.title("Verdicts", anchor=False)
     say_ignored(parsed.ignored)
     st.markdown(f":gray[Question] {plain(board.campaign.question)}")
-    show_verdict_list(board)
+    show_verdict_list(board, progress)
     show_suspects(board, cells)
     show_linkage(reads_cache.linkage(board))
-    show_next_runs(board, progress_now(board))
+    show_next_runs(board, progress)
 else:
     every = VerdictsPlace(campaign=board.campaign.id)
     breadcrumb(*crumbs, Crumb("Verdicts", every), Crumb(hypothesis_name(facts)))
     verdict = read_verdict(facts)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(plain(facts.claim), width="content", anchor=False)
-        badge = headline_badge(facts.headline) if facts.headline else ":gray-badge[not judged]"
-        st.markdown(badge, width="content")
+        if facts.headline:
+            st.markdown(headline_badge(facts.headline, is_final=progress.is_final), width="content")
+        else:
+            st.markdown(":gray-badge[not judged]", width="content")
     say_ignored(parsed.ignored)
     arm, versus = cells[facts.arm_id], cells[facts.versus_arm_id]
     if verdict is None:
         st.caption("Not judged yet: it is judged when the campaign ends or is stopped.")
     else:
-        show_headline(verdict)
+        show_headline(verdict, progress)
         show_answers(verdict)
     left, right = st.columns([3, 2], gap="small")
     with left:
@@ -79,7 +82,7 @@ else:
         if verdict is not None:
             show_reasons(verdict)
         show_next_steps(verdict)
-        show_next_runs(board, progress_now(board))
+        show_next_runs(board, progress)
     with right:
         show_runs_of(board, arm, versus)
     show_history(facts)

@@ -1,6 +1,6 @@
 """What stands at the head and the foot of every page about one campaign."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import streamlit as st
 
@@ -103,13 +103,14 @@ def show_silence(run: RunCounts) -> None:
         st.markdown(silent)
 
 
-def verdict_badges(verdicts: list[VerdictFacts]) -> str:
+def verdict_badges(verdicts: Sequence[VerdictFacts], *, is_final: bool) -> str:
     """One chip a hypothesis, in Markdown; an unjudged one is named too.
 
-    What was written after the first run began says that it is exploratory.
+    What was written after the first run began says that it is exploratory; where runs are
+    outstanding each says that it holds so far.
     """
     return " ".join(
-        headline_badge(verdict.headline, label=_labelled(verdict))
+        headline_badge(verdict.headline, label=_labelled(verdict), is_final=is_final)
         if verdict.headline
         else badge(f"{verdict.slug} not judged", colour="gray", icon=":material/help:")
         for verdict in verdicts

@@ -75,7 +75,7 @@ def _show_campaign(board: Board, cells: Sequence[CellReading]) -> None:
                 st.markdown(f"{about} {campaign_badge(progress)}", width="content")
             st.markdown(plain(campaign.question))
             if board.verdicts:
-                st.markdown(verdict_badges(board.verdicts))
+                st.markdown(verdict_badges(board.verdicts, is_final=progress.is_final))
         with worst:
             _show_worst(campaign, worst_cell(cells))
         with moved:

@@ -65,12 +65,15 @@ def write_note(campaign_id: int, text: str, author: str) -> None:
 
 
 def stop_button(request: LaunchRequestFacts, *, key: str) -> None:
-    """Stop what waits at once, and what runs after the sessions in flight."""
+    """Stop what waits at once, and what runs after the sessions in flight.
+
+    Not "Stop": Streamlit shows a button of that name while it draws, which ends the drawing.
+    """
     if request.stop_requested:
         st.caption("Stop requested; the sessions in flight end first.", width="content")
         return
     is_running = request.state == LaunchRequestState.CLAIMED
-    label = "Stop" if is_running else "Take out of the queue"
+    label = "Stop campaign" if is_running else "Take out of the queue"
     if st.button(label, icon=":material/stop_circle:", key=key):
         try:
             with open_store(read_settings().store_url) as store:

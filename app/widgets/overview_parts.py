@@ -17,7 +17,7 @@ from app.palette import HEADLINE_HUES, HEADLINE_ICONS, palette_for
 from app.records import Board
 from app.widgets.launch_desk import request_of_campaign, write_note
 from app.widgets.navigation import go_to, link_to
-from app.wording import counted_noun, headline_words, until_decided_words
+from app.wording import counted_noun, headline_so_far, until_decided_words
 from db.vocabulary import Headline, RunState
 from runner.evidence.wording import moment_text
 
@@ -26,10 +26,14 @@ _SHOWN_RUNS = 120
 NO_BAR = {"displayModeBar": False}
 
 
-def status_chips(board: Board) -> str:
+def status_chips(board: Board, *, is_final: bool) -> str:
     """Verdicts by headline, then what needs an eye; the zeros that matter are said too."""
     chips = [
-        badge(f"{number} {headline_words(headline)}", colour=HEADLINE_HUES[headline], icon=icon)
+        badge(
+            f"{number} {headline_so_far(headline, is_final=is_final)}",
+            colour=HEADLINE_HUES[headline],
+            icon=icon,
+        )
         for headline, icon in HEADLINE_ICONS.items()
         if (number := sum(verdict.headline == headline for verdict in board.verdicts))
         or (board.verdicts and headline in (Headline.CONFIRMED, Headline.REFUTED))

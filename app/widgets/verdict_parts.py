@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from app.campaign_progress import Progress
 from app.links import VerdictsPlace
 from app.markdown_text import badge, plain
 from app.records import Board
 from app.stored_verdict import StoredVerdict, read_verdict
 from app.widgets.navigation import link_to
-from app.wording import headline_badge, headline_words
+from app.wording import counted_noun, headline_badge, headline_so_far
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
 from db.vocabulary import Headline
@@ -16,17 +17,26 @@ _LONG = 2000
 EXPLORATORY = badge("exploratory", colour="gray", icon=":material/explore:")
 
 
-def show_verdict_list(board: Board) -> None:
+def show_verdict_list(board: Board, progress: Progress) -> None:
     """Each claim with its newest verdict, short; the link leads to all that was said."""
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Verdicts")
+        if any(facts.headline for facts in board.verdicts):
+            say_not_final(progress)
         if not board.verdicts:
             st.caption("This campaign claims nothing, so there is nothing to judge.")
         for facts in board.verdicts:
-            show_verdict_line(facts)
+            show_verdict_line(facts, is_final=progress.is_final)
 
 
-def show_verdict_line(facts: VerdictFacts) -> None:
+def say_not_final(progress: Progress) -> None:
+    """Where runs are outstanding: a verdict may look firm and yet change with the next of them."""
+    if not progress.is_final:
+        done = f"{progress.runs_done} of {counted_noun(progress.runs_total, 'run')}"
+        st.markdown(f":orange[:material/pending: Not final: {done} done; the rest may change it.]")
+
+
+def show_verdict_line(facts: VerdictFacts, *, is_final: bool) -> None:
     """Claim, headline, three answers, and the sentence under the headline."""
     verdict = read_verdict(facts)
     place = VerdictsPlace(campaign=facts.campaign_id, hypothesis=facts.hypothesis_id)
@@ -40,7 +50,8 @@ def show_verdict_line(facts: VerdictFacts) -> None:
             link_to(place, f"**{plain(facts.slug)}**")
             if verdict is not None:
                 label = EXPLORATORY + " " if verdict.is_exploratory else ""
-                st.markdown(label + headline_badge(verdict.headline), width="content")
+                said = headline_badge(verdict.headline, is_final=is_final)
+                st.markdown(label + said, width="content")
         st.markdown(plain(facts.claim))
         if verdict is None:
             st.caption(f"Predicted: {plain(facts.predict)}. Not judged yet.")
@@ -49,9 +60,9 @@ def show_verdict_line(facts: VerdictFacts) -> None:
         st.caption(plain(verdict.sentence, limit=_LONG))
 
 
-def show_headline(verdict: StoredVerdict) -> None:
+def show_headline(verdict: StoredVerdict, progress: Progress) -> None:
     """The headline in its colour with the one sentence that it licenses."""
-    title = headline_words(verdict.headline).capitalize()
+    title = headline_so_far(verdict.headline, is_final=progress.is_final).capitalize()
     title = f"Exploratory: {title.lower()}" if verdict.is_exploratory else title
     said = plain(verdict.sentence, limit=_LONG)
     if verdict.headline in (Headline.REFUTED, Headline.WORSE):
@@ -64,6 +75,7 @@ def show_headline(verdict: StoredVerdict) -> None:
         with st.container(border=True, gap="xxsmall"):
             st.markdown(f":material/help: **{title}**")
             st.markdown(said)
+    say_not_final(progress)
 
 
 def show_answers(verdict: StoredVerdict) -> None:

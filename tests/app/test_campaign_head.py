@@ -34,8 +34,13 @@ POOL = VerdictFacts(
 def test_what_was_written_after_the_first_run_wears_its_label() -> None:
     later = replace(POOL, slug="pool~2", is_registered=False)
 
-    badges = verdict_badges([POOL, later])
+    badges = verdict_badges([POOL, later], is_final=True)
 
     assert "pool confirmed" in badges
     assert r"exploratory pool\~2 confirmed" in badges
     assert badges.count("exploratory") == 1
+
+
+def test_a_verdict_says_so_far_while_runs_are_outstanding() -> None:
+    assert "pool confirmed so far" in verdict_badges([POOL], is_final=False)
+    assert "so far" not in verdict_badges([POOL], is_final=True)

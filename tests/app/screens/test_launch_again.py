@@ -126,7 +126,7 @@ def test_a_campaign_that_the_queue_runs_can_be_stopped_from_its_overview(
     name_campaign(store, request.id, "w-1", campaign_id=1)
     page = open_page("overview", campaign="c-1")
 
-    next(button for button in page.button if button.label == "Stop").click().run()
+    next(button for button in page.button if button.label == "Stop campaign").click().run()
 
     assert _requests(store)[0].stop_requested
 

@@ -50,7 +50,7 @@ def test_a_run_that_the_queue_started_can_be_stopped(open_page: Open, store: Sto
     name_campaign(store, stored_id(request), "w-1", campaign_id=campaign_id)
     page = open_page("run")
 
-    next(button for button in page.button if button.label == "Stop").click().run()
+    next(button for button in page.button if button.label == "Stop campaign").click().run()
 
     assert "Stop requested" in words_of(page)
 

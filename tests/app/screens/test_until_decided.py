@@ -150,7 +150,7 @@ def test_while_it_runs_the_overview_says_until_when_and_is_not_done_between_bloc
     words = words_of(page)
     assert "until decided, at most 5 blocks" in words
     assert "running" in words
-    assert _button(page, "Stop")
+    assert _button(page, "Stop campaign")
 
 
 def test_the_queue_says_what_came_of_it(open_page: Open, store: Store, configs: Path) -> None:

@@ -1,7 +1,7 @@
 """The verdict page: three answers, the rule word for word, the runs, the history."""
 
 from db.store import Store
-from db.vocabulary import Headline, Outcome
+from db.vocabulary import Headline, Outcome, RunState
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import add_verdict, decisive_test, half_way
 from tests.db.factories import stored_campaign, stored_log_events, stored_run, stored_session
@@ -114,3 +114,25 @@ def test_wedges_and_corruption_of_a_campaign_that_stands_still_are_held_against_
     assert not calm.exception and not disturbed.exception
     assert "Are wedges and corruption linked?" not in words_of(calm)
     assert "In 1 run with both, 1 turn that went corrupt stood" in words_of(disturbed)
+
+
+def test_a_verdict_is_not_final_while_runs_are_outstanding(open_page: Open, store: Store) -> None:
+    add_verdict(store, half_way(store).stored)
+
+    for page in ("verdicts", "overview", "matrix", "campaigns"):
+        assert "refuted so far" in words_of(open_page(page)), page
+    words = words_of(open_page("verdicts", hypothesis="h-1"))
+    assert "Refuted so far" in words
+    assert "Not final: 2 of 10 runs done; the rest may change it." in words
+
+
+def test_a_verdict_is_final_once_every_run_is_done(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    add_verdict(store, stored)
+    stored_run(store, stored.arms[0], state=RunState.DONE)
+
+    words = words_of(open_page("verdicts", hypothesis="h-1"))
+
+    assert "Refuted" in words
+    assert "so far" not in words
+    assert "Not final" not in words
