@@ -11,13 +11,15 @@ import streamlit as st
 from app import reads_cache
 from app.cell_reading import CellReading
 from app.links import ArmPlace, RunPlace, SessionPlace, SessionsPlace, address_of
+from app.markdown_text import plain
 from app.run_clock import run_origin_us, seconds_into
-from app.session_filter import CHIPS, ReadFilter, scoped
+from app.session_filter import CHIPS, ReadFilter, scoped, unknown_arms
 from app.widgets.filter_line import outcome_chips, session_filter_line
 from app.widgets.navigation import stay_at
 from app.wording import counted_noun, offset_text, outcome_word, reason_words
 from db.filters.terms import Term, number_term, words_term
 from db.identifiers import IdKind, format_id
+from db.reads.campaigns import ArmFacts
 from db.reads.runs import RunCounts
 from db.reads.session_search import MOST_SESSIONS, FoundSession, SessionSearch
 from db.reads.sessions import SessionFacts
@@ -25,6 +27,9 @@ from db.vocabulary import Outcome, OutcomeClass
 from runner.evidence.wording import moment_text
 
 Place = ArmPlace | RunPlace | SessionsPlace
+
+_ARMS = 12
+"""So many arms are told where a filter names none of them."""
 
 _HUES = {OutcomeClass.CORRUPT: "orange", OutcomeClass.SILENT: "violet", OutcomeClass.CLEAN: "blue"}
 
@@ -64,6 +69,7 @@ def _show_list(
 ) -> None:
     _show_title(title)
     read = session_filter_line(place, key=key)
+    _say_unknown_arms(read, reads_cache.board(campaign_id).arms)
     where = scoped(read.filter, *scope)
     look = partial(reads_cache.session_search, campaign_id, where, run_ids)
     search = look()
@@ -78,6 +84,16 @@ def _show_list(
             f"{search.looked_at:,} of {search.of:,} sessions were looked at in the time that a "
             "page may take, those of the newest runs; a filter on arm or run narrows them."
         )
+
+
+def _say_unknown_arms(read: ReadFilter, arms: Sequence[ArmFacts]) -> None:
+    unknown = unknown_arms(read.filter, arms)
+    if not unknown:
+        return
+    there_are = "; ".join(f"{format_id(IdKind.ARM, arm.id)} {arm.name}" for arm in arms[:_ARMS])
+    more = f"; and {len(arms) - _ARMS} more" if len(arms) > _ARMS else ""
+    said = f"No arm of this campaign is named {' or '.join(unknown)}. There are: {there_are}{more}."
+    st.markdown(f":orange[:material/error:] {plain(said, limit=2000)}")
 
 
 def _picked_page(
@@ -120,11 +136,11 @@ def _say_no_sessions(place: Place, read: ReadFilter, search: SessionSearch) -> N
 
 def _show_rows(found: Sequence[FoundSession], where: str, origin_us: int | None) -> None:
     frame = pd.DataFrame([_session_row(each.session, where, origin_us) for each in found])
-    if origin_us is None:
+    if origin_us is None:  # after the outcome, which a narrow screen must still show
         runs = [format_id(IdKind.RUN, each.run.run_id) for each in found]
-        frame.insert(1, "run", runs)
+        frame.insert(2, "run", runs)
         if len({each.run.arm.arm_id for each in found}) > 1:
-            frame.insert(2, "arm", [each.run.arm.name for each in found])
+            frame.insert(3, "arm", [each.run.arm.name for each in found])
     st.dataframe(
         frame,
         hide_index=True,

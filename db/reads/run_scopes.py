@@ -130,14 +130,17 @@ def _is_of_arm(term: Term, arm: ArmScope) -> bool:
         )
     if term.key == "level":
         return any(_has_level(arm, word) for word in term.words)
-    return any(_is_named(arm, word) for word in term.words)
+    return any(
+        names_arm(word, arm_id=arm.arm_id, name=arm.name, tag=arm.tag) for word in term.words
+    )
 
 
-def _is_named(arm: ArmScope, word: str) -> bool:
+def names_arm(word: str, *, arm_id: int, name: str, tag: str | None) -> bool:
+    """Whether a word of an `arm:` term is about this arm: its id, or words of its name or tag."""
     row_id = parse_id(IdKind.ARM, word)
     if row_id is not None:
-        return row_id == arm.arm_id
-    return any(_has_in_order(name, word) for name in (arm.name, arm.tag or ""))
+        return row_id == arm_id
+    return any(_has_in_order(each, word) for each in (name, tag or ""))
 
 
 def _has_level(arm: ArmScope, word: str) -> bool:

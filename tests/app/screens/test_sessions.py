@@ -51,6 +51,26 @@ def test_what_cannot_be_read_is_told_with_its_place(open_page: Open, store: Stor
     assert page.text_input[0].value == "outcome:leek"
 
 
+def test_an_arm_that_is_not_there_is_named_with_those_that_are(
+    open_page: Open, store: Store
+) -> None:
+    decisive_test(store)
+
+    words = words_of(open_page("sessions", campaign="c-1", q="arm:hicash,fp8"))
+
+    assert "No arm of this campaign is named hicash. There are: a-1 " in words
+
+
+def test_the_outcome_stands_beside_the_session_where_a_narrow_screen_shows_it(
+    open_page: Open, store: Store
+) -> None:
+    decisive_test(store)
+
+    columns = list(_rows(open_page("sessions", campaign="c-1")).columns)
+
+    assert columns[:4] == ["session", "outcome", "run", "arm"]
+
+
 def test_a_filter_that_nothing_passes_can_be_cleared(open_page: Open, store: Store) -> None:
     decisive_test(store)
     page = open_page("sessions", campaign="c-1", q="outcome:wrong")
