@@ -15,7 +15,7 @@ def dashboard_command(port: int) -> list[str]:
     `app/.streamlit/config.toml`, which Streamlit finds beside the entry script.
     """
     return [
-        *(sys.executable, "-m", "streamlit", "run", str(MAIN_SCRIPT)),
+        *(sys.executable, "-P", "-m", "streamlit", "run", str(MAIN_SCRIPT)),
         *("--server.port", str(port)),
         *("--server.address", "127.0.0.1"),
         *("--server.headless", "true"),

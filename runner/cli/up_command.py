@@ -94,9 +94,12 @@ def _fold_in_log(store_url: str) -> None:
 
 
 def _commands(port: int) -> list[SupervisedCommand]:
-    """Modules by name: what the worker starts must not depend on what the dashboard imports."""
-    worker = [sys.executable, "-m", "runner.cli", "worker"]
-    dashboard = [sys.executable, "-m", "app.launch", str(port)]
+    """Modules by name: what the worker starts must not depend on what the dashboard imports.
+
+    `-P`, since a `queue.py` of the working directory would be taken for that of the library.
+    """
+    worker = [sys.executable, "-P", "-m", "runner.cli", "worker"]
+    dashboard = [sys.executable, "-P", "-m", "app.launch", str(port)]
     return [
         # What Streamlit says of its address and its end, we say ourselves.
         SupervisedCommand("dashboard", dashboard, DASHBOARD_GRACE_S, restarts=True, is_heard=False),

@@ -222,7 +222,7 @@ def _started(connection: socket.socket) -> subprocess.Popen[bytes]:
     """In a process group of its own: a Ctrl-C of the terminal reaches us alone."""
     is_main_thread = threading.current_thread() is threading.main_thread()
     return subprocess.Popen(
-        [sys.executable, "-m", "runner.sessions.shard_process", str(connection.fileno())],
+        [sys.executable, "-P", "-m", "runner.sessions.shard_process", str(connection.fileno())],
         pass_fds=(connection.fileno(),),
         stdin=subprocess.DEVNULL,
         process_group=0,

@@ -97,7 +97,7 @@ async def _child(
     own = ["--disaggregation-mode", role, "--port", str(port), "--end-with-stdin"]
     with _log_file(options.log_folder, role) as log_file:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "runner.testbed", "serve", *argv, *own),
+            *(sys.executable, "-P", "-m", "runner.testbed", "serve", *argv, *own),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=log_file,

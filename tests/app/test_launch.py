@@ -1,5 +1,6 @@
 """The dashboard starts as a process on this machine only, and reads where it was told to."""
 
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -13,10 +14,18 @@ CONFIG = tomllib.loads((MAIN_SCRIPT.parent / ".streamlit" / "config.toml").read_
 def test_the_command_runs_the_entry_script_on_the_loopback_address() -> None:
     command = dashboard_command(8777)
 
-    assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
-    assert Path(command[4]) == MAIN_SCRIPT
+    assert command[:5] == [sys.executable, "-P", "-m", "streamlit", "run"]
+    assert Path(command[5]) == MAIN_SCRIPT
     assert command[command.index("--server.port") + 1] == "8777"
     assert command[command.index("--server.address") + 1] == "127.0.0.1"
+
+
+def test_a_file_where_it_is_started_is_never_taken_for_a_module(tmp_path: Path) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit('the wrong queue')")
+    command = dashboard_command(8777)
+    flags = command[: command.index("-m")]
+
+    subprocess.run([*flags, "-c", "import queue"], cwd=tmp_path, check=True)
 
 
 def test_the_server_is_private_by_its_own_settings() -> None:
