@@ -3,8 +3,10 @@
 Only runs that are done count; the others are kept apart, each with its reason.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from app.wording import counted_noun
 from db.reads.campaigns import ArmFacts
@@ -14,6 +16,8 @@ from runner.evidence.counts import SessionCounts, counted
 
 ENOUGH_SESSIONS = 59
 """So many clean sessions show, at 95 %, that a rate of 5 % would have been seen."""
+
+_numbers_of = attrgetter(*(f"n_{outcome}" for outcome in Outcome))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,9 @@ def counts_of(run: RunCounts, corrupt_outcomes: Sequence[str]) -> SessionCounts:
 
 def pooled_counts(runs: Iterable[RunCounts], corrupt_outcomes: Sequence[str]) -> SessionCounts:
     """The sum over runs; added up first, for a cell may have hundreds of them."""
-    every = list(runs)
-    totals = {outcome: sum(getattr(run, f"n_{outcome}") for run in every) for outcome in Outcome}
-    return counted(totals, corrupt=corrupt_outcomes)
+    numbers = list(map(_numbers_of, runs)) or [(0,) * len(Outcome)]
+    totals = map(sum, zip(*numbers, strict=True))
+    return counted(dict(zip(Outcome, totals, strict=True)), corrupt=corrupt_outcomes)
 
 
 def read_cells(
@@ -95,16 +99,20 @@ def read_cells(
 def _read_cell(
     arm: ArmFacts, runs: Sequence[RunCounts], corrupt_outcomes: Sequence[str]
 ) -> CellReading:
-    done = tuple(run for run in runs if run.run_state is RunState.DONE)
-    active = [run for run in runs if run.run_state.is_active]
-    ended = [run for run in runs if run.run_state.is_terminal]
+    by_state: dict[RunState, list[RunCounts]] = {}
+    for run in runs:
+        by_state.setdefault(run.run_state, []).append(run)
+    done = tuple(by_state.pop(RunState.DONE, ()))
+    waiting = len(by_state.pop(RunState.PLANNED, ()))
+    others = [run for run in runs if run.run_state in by_state] if by_state else []
+    active = [run for run in others if run.run_state.is_active]
     return CellReading(
         arm=arm,
         counts=pooled_counts(done, corrupt_outcomes),
         done=done,
         active=active[-1] if active else None,
-        left_out=tuple(run for run in ended if run.run_state is not RunState.DONE),
-        waiting=sum(run.run_state is RunState.PLANNED for run in runs),
+        left_out=tuple(run for run in others if run.run_state.is_terminal),
+        waiting=waiting,
     )
 
 
@@ -116,12 +124,9 @@ def worst_cell(cells: Iterable[CellReading]) -> CellReading | None:
 
 def left_out_words(runs: Iterable[RunCounts]) -> str:
     """`1 run invalid, 2 runs stopped`; "" where every run that ended counts."""
-    numbers = {state: 0 for state in RunState if state.is_terminal}
-    for run in runs:
-        if run.run_state in numbers:
-            numbers[run.run_state] += 1
+    numbers = Counter(run.state for run in runs)
     return ", ".join(
-        f"{counted_noun(number, 'run')} {state}"
-        for state, number in numbers.items()
-        if number and state is not RunState.DONE
+        f"{counted_noun(numbers[state], 'run')} {state}"
+        for state in RunState
+        if numbers[state] and state.is_terminal and state is not RunState.DONE
     )

@@ -19,9 +19,11 @@ from app.arm_pictures import gantt_bars
 from app.cell_reading import CellReading, read_cells
 from app.errors import NoStoreError, UnreadableStoreError
 from app.figures.run_gantt import GanttBar
+from app.listed_campaign import ListedCampaign, listed
 from app.palette import palette_for
 from app.settings import read_settings
 from db.errors import StoreError, StoreMissingError
+from db.reads.campaigns import CampaignFacts
 from db.reads.runs import RunCounts
 from db.store import Store, open_store_read_only
 from db.store_url import parse_store_url
@@ -157,16 +159,16 @@ def kept_bars(
     return gantt_bars(_cells, corrupt, palette_for(theme), now_us=_now_us, at_most=at_most)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=200, show_spinner=False)
 def kept_list(
-    key: StoreKey, campaign_ids: tuple[int, ...], moved: records.Movements
-) -> list[tuple[records.Board, list[CellReading]]]:
+    key: StoreKey,
+    campaign_ids: tuple[int, ...],
+    moved: records.Movements,
+    _campaigns: Sequence[CampaignFacts],
+) -> list[ListedCampaign]:
     with _moment(key) as connection:
-        boards = [records.read_board(connection, campaign_id) for campaign_id in campaign_ids]
-    return [
-        (board, read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes))
-        for board in boards
-    ]
+        boards = records.read_boards(connection, _campaigns)
+    return [listed(board) for board in boards]
 
 
 @st.cache_resource(max_entries=40, show_spinner="Pairing the dialogues of both")

@@ -26,6 +26,7 @@ from app.kept_answers import (
     reading,
     store_key,
 )
+from app.listed_campaign import ListedCampaign, listed
 from app.palette import palette_for
 from db.identifiers import IdKind
 from db.reads import campaigns, observations, runs, sessions, work
@@ -49,6 +50,11 @@ from runner.report.stored_report import ReportScope
 def campaign_list() -> list[CampaignFacts]:
     """Newest first, without their runs."""
     return answer_of(campaigns.campaigns)
+
+
+def campaign_count() -> int:
+    """Of all that are stored, of which the list names the newest."""
+    return answer_of(campaigns.campaign_count)
 
 
 def campaign_in_work() -> int | None:
@@ -76,15 +82,19 @@ def cells(board: records.Board) -> list[CellReading]:
     return read_cells(board.arms, board.runs, board.campaign.corrupt_outcomes)
 
 
-def boards_with_cells(
-    campaign_ids: Sequence[int],
-) -> Sequence[tuple[records.Board, list[CellReading]]]:
-    """Of a list of campaigns, asked once whether any of them moved. Raises UnknownIdError."""
-    moved = movements(campaign_ids)
+def listed_campaigns(of: Sequence[CampaignFacts]) -> list[ListedCampaign]:
+    """Asked once which of them moved: those that stand still beside one in work stay kept."""
+    ids = tuple(campaign.id for campaign in of)
+    moved = movements(ids)
     if moved.is_still:
-        return kept_list(store_key(), tuple(campaign_ids), moved)
-    boards = [board(campaign_id) for campaign_id in campaign_ids]
-    return [(each, cells(each)) for each in boards]
+        return kept_list(store_key(), ids, moved, of)
+    return [_listed(campaign, moved.of(campaign.id)) for campaign in of]
+
+
+def _listed(campaign: CampaignFacts, moved: records.Movements) -> ListedCampaign:
+    if moved.is_still:
+        return kept_list(store_key(), (campaign.id,), moved, [campaign])[0]
+    return listed(answer_of(records.read_board, campaign.id))
 
 
 def clock_bars(
@@ -259,6 +269,10 @@ def log_event_counts(run_id: int) -> pd.DataFrame:
     return answer_of(observations.log_event_counts, run_id)
 
 
+def log_event_counts_of_runs(of: Sequence[RunCounts]) -> pd.DataFrame:
+    return answer_of_runs(observations.log_event_counts_of_runs, of)
+
+
 def transcript(session_id: int) -> records.Transcript:
     """Raises UnknownIdError."""
     return answer_of(records.read_transcript, session_id)
@@ -268,8 +282,9 @@ def twins(campaign_id: int, session_index: int) -> list[TwinFacts]:
     return answer_of(sessions.twins, campaign_id, session_index)
 
 
-def paired_outcomes(run_a: int, run_b: int) -> pd.DataFrame:
-    return answer_of(sessions.paired_outcomes, run_a, run_b)
+def paired_outcomes(a: RunCounts, b: RunCounts) -> pd.DataFrame:
+    moved = movements(sorted({a.campaign_id, b.campaign_id}))
+    return answer_until_moved(moved, sessions.paired_outcomes, a.id, b.id)
 
 
 def divergence_lines(

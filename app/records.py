@@ -12,7 +12,7 @@ from db.filters.keys import LOG_KEYS, SESSION_KEYS
 from db.filters.parsing import parse_filter
 from db.identifiers import IdKind, format_id
 from db.reads import campaigns, live_evidence, observations, runs, sessions, wedges, work
-from db.reads.campaigns import ArmFacts, CampaignFacts, NoteFacts, VerdictFacts
+from db.reads.campaigns import ArmFacts, CampaignFacts, Decided, NoteFacts, VerdictFacts
 from db.reads.live_evidence import EvidenceSoFar, OpenRun
 from db.reads.log_search import LogSearch, LogWindow, search_log
 from db.reads.observations import RawFacts
@@ -40,7 +40,14 @@ class Movements(NamedTuple):
     """What changes when campaigns do: their runs, and the moments of their verdicts."""
 
     runs: tuple[Movement, ...]
-    decided_at_us: tuple[int | None, ...]
+    decided: tuple[Decided, ...]
+
+    def of(self, campaign_id: int) -> "Movements":
+        """Of one of them, as it would have been asked alone."""
+        return Movements(
+            tuple(each for each in self.runs if each.campaign_id == campaign_id),
+            tuple(each for each in self.decided if each.campaign_id == campaign_id),
+        )
 
     @property
     def is_still(self) -> bool:
@@ -109,12 +116,20 @@ class Transcript:
 def read_board(connection: Connection, campaign_id: int) -> Board:
     """Raises UnknownIdError."""
     found = campaigns.campaign(connection, campaign_id)
-    return Board(
-        campaign=known(found, IdKind.CAMPAIGN, campaign_id),
-        arms=campaigns.arms(connection, [campaign_id]),
-        runs=runs.runs(connection, [campaign_id]),
-        verdicts=campaigns.verdicts(connection, [campaign_id]),
-    )
+    (board,) = read_boards(connection, [known(found, IdKind.CAMPAIGN, campaign_id)])
+    return board
+
+
+def read_boards(connection: Connection, of: Sequence[CampaignFacts]) -> list[Board]:
+    """Of many campaigns with as many questions as of one."""
+    boards = {campaign.id: Board(campaign, [], [], []) for campaign in of}
+    for arm in campaigns.arms(connection, list(boards)):
+        boards[arm.campaign_id].arms.append(arm)
+    for run in runs.runs(connection, list(boards)):
+        boards[run.campaign_id].runs.append(run)
+    for verdict in campaigns.verdicts(connection, list(boards)):
+        boards[verdict.campaign_id].verdicts.append(verdict)
+    return list(boards.values())
 
 
 def read_progress(connection: Connection, campaign_id: int) -> Progress:

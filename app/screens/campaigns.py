@@ -1,5 +1,7 @@
 """All campaigns: what each asks, how far it got, its worst cell, and what was judged."""
 
+from functools import partial
+
 import streamlit as st
 
 from app import reads_cache
@@ -19,5 +21,5 @@ show_queue()
 if not campaigns:
     show_no_campaigns()
     st.stop()
-show_campaigns(campaigns)
-redraw_on_change(list_token, every_s=BUSY_S if is_busy() else IDLE_S)
+shown = show_campaigns(campaigns)
+redraw_on_change(partial(list_token, shown), every_s=BUSY_S if is_busy() else IDLE_S)

@@ -27,6 +27,7 @@ NOT_EXERCISED = badge("not exercised", colour="yellow", icon=":material/warning:
 _SHOWN_DIALOGUES = 10
 _SHOWN_RUNS = 8
 _WAITED_SESSIONS = 2000
+_LED_SESSIONS = 5000
 
 
 def show_head(cell: CellReading) -> None:
@@ -69,7 +70,7 @@ def show_counts(cell: CellReading) -> None:
         rows |= {
             outcome_badge(outcome): f"{number:,}"
             for outcome in Outcome
-            if (number := sum(run.counts[outcome] for run in cell.done))
+            if (number := cell.counts[outcome])
         }
         st.table(rows, border="horizontal", hide_header=True)
 
@@ -148,7 +149,8 @@ def show_dose(cell: CellReading, cells: Sequence[CellReading]) -> None:
 
 def show_dialogues(board: Board, cell: CellReading) -> None:
     corrupt = board.campaign.corrupt_outcomes
-    found = reads_cache.failing_dialogues(cell.done, outcomes=corrupt)
+    runs = newest_runs(cell.done, at_most_sessions=_LED_SESSIONS)
+    found = reads_cache.failing_dialogues(runs, outcomes=corrupt)
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown("##### Dialogues that fail most")
         if not found:
@@ -156,8 +158,11 @@ def show_dialogues(board: Board, cell: CellReading) -> None:
         for each in found[:_SHOWN_DIALOGUES]:
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 link_to(SessionPlace(session=each.session_id), plain(each.dialogue_key))
-                times = f"corrupt in {each.corrupt} of {counted_noun(len(cell.done), 'run')}"
+                times = f"corrupt in {each.corrupt} of {counted_noun(len(runs), 'run')}"
                 st.markdown(f":small[:gray[{times}]]", width="content")
+        if len(runs) < len(cell.done):
+            of = counted_noun(len(cell.done), "finished run")
+            st.caption(f"The last {len(runs):,} of {of}.")
 
 
 def show_again(board: Board, cell: CellReading, baseline: CellReading | None) -> None:

@@ -123,7 +123,7 @@ def _labelled(verdict: VerdictFacts) -> str:
 
 def show_provenance(board: Board) -> None:
     """As of when, from how much, what was left out, by which code."""
-    done = [run for run in board.runs if run.run_state is RunState.DONE]
+    done = [run for run in board.runs if run.state == RunState.DONE]
     sessions = sum(run.n_ended for run in done)
     left_out = left_out_words(board.runs)
     harness = sum(run.n_harness_error for run in done)

@@ -6,34 +6,42 @@ import streamlit as st
 
 from app import reads_cache
 from app.campaign_progress import CampaignState, Progress
-from app.cell_reading import CellReading, left_out_words, worst_cell
+from app.cell_reading import CellReading
 from app.links import MatrixPlace, OverviewPlace
+from app.listed_campaign import ListedCampaign
 from app.markdown_text import plain
-from app.records import Board
 from app.widgets.campaign_head import campaign_badge, progress_now, verdict_badges
+from app.widgets.launch_desk import request_of_campaign
 from app.widgets.navigation import link_to
 from app.wording import ago_text, corrupt_words, counted_noun
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import CampaignFacts
-from db.reads.runs import RunCounts
 from runner.campaign.reduction_names import by_reduction
 from runner.evidence.wording import count_text, silent_text
 
 _PAGE_ROWS = 20
 _MOST_TRIALS = 60
+_LINE_BREAK = "  \n"
 
 
-def show_campaigns(campaigns: Sequence[CampaignFacts]) -> None:
-    """What a reduction made stands under its campaign, closed: it is not read before."""
+def show_campaigns(campaigns: Sequence[CampaignFacts]) -> list[int]:
+    """The ids of those shown; what a reduction made stands under its campaign, closed."""
     groups = by_reduction(campaigns)
     pages = -(-len(groups) // _PAGE_ROWS)
     page = st.pagination(pages, key="campaigns page") if pages > 1 else 1
     shown = groups[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]
-    read = reads_cache.boards_with_cells([group.campaign.id for group in shown])
-    for group, (board, cells) in zip(shown, read, strict=True):
-        _show_campaign(board, cells)
+    read = reads_cache.listed_campaigns([group.campaign for group in shown])
+    for group, listed in zip(shown, read, strict=True):
+        _show_campaign(listed)
         if group.trials:
             _show_trials(group.trials)
+    stored = reads_cache.campaign_count()
+    if stored > len(campaigns):
+        st.caption(
+            f"The newest {len(campaigns):,} of {counted_noun(stored, 'campaign')}; an older one "
+            "opens by its id in the address: `/overview?campaign=c-1`"
+        )
+    return [group.campaign.id for group in shown]
 
 
 def _show_trials(trials: Sequence[CampaignFacts]) -> None:
@@ -45,26 +53,26 @@ def _show_trials(trials: Sequence[CampaignFacts]) -> None:
             st.caption(f"and {len(trials) - _MOST_TRIALS:,} earlier ones")
 
 
-def list_token() -> Hashable:
-    """Changes whenever a row of the list, or the queue, has changed."""
-    campaigns = reads_cache.campaign_list()
+def list_token(shown: Sequence[int]) -> Hashable:
+    """Changes whenever a row that is shown, or the queue, has changed, or a campaign is new."""
     open_requests = reads_cache.work_now().open_requests
     return (
-        reads_cache.movements([campaign.id for campaign in campaigns]),
-        len(campaigns),
+        reads_cache.movements(shown),
+        reads_cache.campaign_count(),
         tuple((request.id, request.state, request.stop_requested) for request in open_requests),
     )
 
 
 def is_busy() -> bool:
     """Somebody works on a campaign, or waits for one."""
-    moved = reads_cache.movements([campaign.id for campaign in reads_cache.campaign_list()])
-    return not moved.is_still or bool(reads_cache.work_now().open_requests)
+    is_in_work = reads_cache.campaign_in_work() is not None
+    return is_in_work or bool(reads_cache.work_now().open_requests)
 
 
-def _show_campaign(board: Board, cells: Sequence[CellReading]) -> None:
-    campaign = board.campaign
-    progress = progress_now(board)
+def _show_campaign(listed: ListedCampaign) -> None:
+    """Few elements a row: each costs as much as reading the row does."""
+    campaign = listed.campaign
+    progress = _progress_now(listed)
     with st.container(border=True, gap="xsmall"):
         name, worst, moved = st.columns([5, 3, 2], gap="small")
         with name:
@@ -73,34 +81,49 @@ def _show_campaign(board: Board, cells: Sequence[CellReading]) -> None:
                 link_to(place, f"**{plain(campaign.name)}**")
                 about = f":gray[{format_id(IdKind.CAMPAIGN, campaign.id)} · {campaign.stack}]"
                 st.markdown(f"{about} {campaign_badge(progress)}", width="content")
-            st.markdown(plain(campaign.question))
-            if board.verdicts:
-                st.markdown(verdict_badges(board.verdicts, is_final=progress.is_final))
+            verdicts = verdict_badges(listed.verdicts, is_final=progress.is_final)
+            lines = [plain(campaign.question), verdicts]
+            st.markdown(_LINE_BREAK.join(filter(None, lines)))
         with worst:
-            _show_worst(campaign, worst_cell(cells))
+            _show_worst(campaign, listed.worst)
         with moved:
-            _show_moved(progress, board.runs)
+            _show_moved(progress, listed.left_out)
+
+
+def _progress_now(listed: ListedCampaign) -> Progress:
+    campaign_id = listed.campaign.id
+    is_asked_for = request_of_campaign(campaign_id) is not None
+    if not is_asked_for and listed.is_at_rest(now_us=reads_cache.now_us()):
+        return listed.at_rest
+    return progress_now(reads_cache.board(campaign_id))
 
 
 def _show_worst(campaign: CampaignFacts, worst: CellReading | None) -> None:
-    st.caption("Worst cell")
     if worst is None:
-        st.markdown(":gray[no finished run yet]")
+        st.markdown(f"{_small('Worst cell')}{_LINE_BREAK}:gray[no finished run yet]")
         return
     words = corrupt_words(worst.counts)
     silent = silent_text(worst.counts)
     wedged = " · wedged" if worst.is_wedged else ""
-    st.markdown(f"**{words.fraction}** {words.rate}" + (f" · {silent}" if silent else "") + wedged)
+    rate = f"**{words.fraction}** {words.rate}" + (f" · {silent}" if silent else "") + wedged
+    st.markdown(f"{_small('Worst cell')}{_LINE_BREAK}{rate}")
     link_to(MatrixPlace(campaign=campaign.id, arm=worst.arm.id), plain(worst.arm.name))
 
 
-def _show_moved(progress: Progress, runs: list[RunCounts]) -> None:
-    st.caption(f"{progress.runs_done} of {counted_noun(progress.runs_total, 'run')} done")
-    if progress.state is not CampaignState.DONE:
-        st.progress(progress.share)
+def _show_moved(progress: Progress, left_out: str) -> None:
+    done = _small(f"{progress.runs_done} of {counted_noun(progress.runs_total, 'run')} done")
     ended, planned = count_text(progress.sessions_ended), count_text(progress.sessions_planned)
-    st.markdown(f"{ended} of {planned} sessions")
+    lines = [f"{ended} of {planned} sessions"]
     if progress.last_moved_at_us is not None:
         ago = ago_text(progress.last_moved_at_us, now_us=reads_cache.now_us())
-        left_out = left_out_words(runs)
-        st.caption(f"moved {ago}" + (f" · {left_out}" if left_out else ""))
+        lines.append(_small(f"moved {ago}" + (f" · {left_out}" if left_out else "")))
+    if progress.state is CampaignState.DONE:
+        lines.insert(0, done)
+    else:
+        st.markdown(done)
+        st.progress(progress.share)
+    st.markdown(_LINE_BREAK.join(lines))
+
+
+def _small(words: str) -> str:
+    return f":small[:gray[{words}]]"

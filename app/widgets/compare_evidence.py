@@ -106,13 +106,14 @@ def show_block_by_block(a: Compared, b: Compared) -> None:
     """Each run with the run of the other arm in its block, which led through the same dialogues."""
     with st.container(border=True, gap="xsmall"):
         st.markdown("##### Block by block")
-        rows = [_block_row(a, b, *pair) for pair in runs_by_block(a.runs, b.runs)]
-        if not rows:
+        pairs = runs_by_block(a.runs, b.runs)
+        if not pairs:
             st.caption("Neither has a finished run.")
             return
-        st.table(pd.DataFrame(rows[-_SHOWN_BLOCKS:]), border="horizontal", hide_index=True)
-        if len(rows) > _SHOWN_BLOCKS:
-            st.caption(f"The last {_SHOWN_BLOCKS} of {counted_noun(len(rows), 'block')}.")
+        rows = [_block_row(a, b, *pair) for pair in pairs[-_SHOWN_BLOCKS:]]
+        st.table(pd.DataFrame(rows), border="horizontal", hide_index=True)
+        if len(pairs) > _SHOWN_BLOCKS:
+            st.caption(f"The last {_SHOWN_BLOCKS} of {counted_noun(len(pairs), 'block')}.")
 
 
 def _block_row(
@@ -145,7 +146,7 @@ def _pairs(a: Compared, b: Compared) -> pd.DataFrame:
     if len(a.runs) == len(b.runs) == 1:
         pairs = [(a.runs[0], b.runs[0])]
     frames = [
-        reads_cache.paired_outcomes(first.id, second.id)
+        reads_cache.paired_outcomes(first, second)
         for first, second in pairs[-_SHOWN_BLOCKS:]
         if first is not None and second is not None
     ]
@@ -155,11 +156,7 @@ def _pairs(a: Compared, b: Compared) -> pd.DataFrame:
 
 def _log_counts(side: Compared) -> pd.DataFrame:
     """Of the last runs together."""
-    counts = [reads_cache.log_event_counts(run.id) for run in side.runs[-_SHOWN_BLOCKS:]]
-    if not counts:
-        return pd.DataFrame(columns=["kind", "event_class", "lines", "requests"])
-    together = pd.concat(counts).groupby(["kind", "event_class"], as_index=False)
-    return together[["lines", "requests"]].sum()
+    return reads_cache.log_event_counts_of_runs(side.runs[-_SHOWN_BLOCKS:])
 
 
 def _show_difference(a: Compared, b: Compared) -> None:

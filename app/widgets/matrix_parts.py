@@ -21,7 +21,7 @@ from app.widgets.navigation import link_to, stay_at
 from app.wording import state_badge
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts
-from db.reads.runs import RunCounts
+from db.reads.runs import RunCounts, newest_runs
 from db.reads.sessions import Waited
 
 _METRIC_WORDS = {
@@ -32,6 +32,7 @@ _METRIC_WORDS = {
 }
 _NO_FACET = "none"
 _SHOWN_RUNS = 20
+_WAITED_SESSIONS = 5000
 _LEGEND_WORDS = {
     Metric.CORRUPT: "% corrupt",
     Metric.SILENT: "% silent",
@@ -118,6 +119,8 @@ def show_heat_maps(readings: Sequence[CellReading], axes: Axes, place: MatrixPla
         key=f"legend {place.metric}",
         alt="Legend: six colours from none to very much; hatched where evidence is missing",
     )
+    if is_wait and any(len(_waited_in(each)) < len(each.done) for each in readings):
+        st.caption(f"Waits are those of the last {_WAITED_SESSIONS:,} sessions of an arm.")
 
 
 def _show_heat_map(
@@ -152,11 +155,15 @@ def _show_heat_map(
 def _waits(readings: Sequence[CellReading]) -> dict[int, Waited]:
     """Arm id -> the wait that 99 % of its sessions did not exceed; read when it is asked for."""
     found = {
-        reading.arm.id: reads_cache.first_token_quantile(reading.done, share=0.99)
+        reading.arm.id: reads_cache.first_token_quantile(_waited_in(reading), share=0.99)
         for reading in readings
         if reading.done
     }
     return {arm_id: waited for arm_id, waited in found.items() if waited is not None}
+
+
+def _waited_in(reading: CellReading) -> list[RunCounts]:
+    return newest_runs(reading.done, at_most_sessions=_WAITED_SESSIONS)
 
 
 def clicked_arm(selection: Any) -> int | None:

@@ -5,6 +5,7 @@ Reads run counters and verdicts only, never a session.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
@@ -64,6 +65,13 @@ class VerdictFacts:
     decided_at_us: int | None
 
 
+class Decided(NamedTuple):
+    """When a hypothesis of a campaign was judged."""
+
+    campaign_id: int
+    at_us: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgementFacts:
     """One judgement of a hypothesis with all that it was made from."""
@@ -112,15 +120,19 @@ def campaign(connection: Connection, campaign_id: int) -> CampaignFacts | None:
     return value_or_none(CampaignFacts, connection.execute(statement).one_or_none())
 
 
-def decided_at(connection: Connection, campaign_ids: Sequence[int]) -> list[int | None]:
+def campaign_count(connection: Connection) -> int:
+    return connection.execute(select(func.count()).select_from(CAMPAIGN)).scalar_one()
+
+
+def decided_at(connection: Connection, campaign_ids: Sequence[int]) -> list[Decided]:
     """When each judgement of these campaigns was made; None for a hypothesis that has none."""
     statement = (
-        select(VERDICT.c.decided_at_us)
+        select(HYPOTHESIS.c.campaign_id, VERDICT.c.decided_at_us)
         .join_from(HYPOTHESIS, VERDICT, VERDICT.c.hypothesis_id == HYPOTHESIS.c.id, isouter=True)
         .where(HYPOTHESIS.c.campaign_id.in_(campaign_ids))
         .order_by(HYPOTHESIS.c.id, VERDICT.c.id)
     )
-    return list(connection.execute(statement).scalars())
+    return [Decided(*row) for row in connection.execute(statement)]
 
 
 def campaign_by_definition(connection: Connection, definition_key: str) -> int | None:

@@ -141,6 +141,33 @@ def log_event_counts(connection: Connection, run_id: int) -> "DataFrame":
     return frame_of(connection, statement, columns)
 
 
+def log_event_counts_of_runs(connection: Connection, run_ids: Sequence[int]) -> "DataFrame":
+    """The same of several runs together; a request is one of its run."""
+    kind, event_class = LOG_EVENT.c.kind, LOG_EVENT.c.event_class
+    of_each = (
+        select(
+            kind,
+            event_class,
+            func.count().label("lines"),
+            func.count(LOG_EVENT.c.request_ref.distinct()).label("requests"),
+        )
+        .where(LOG_EVENT.c.run_id.in_(run_ids))
+        .group_by(LOG_EVENT.c.run_id, kind, event_class)
+        .subquery()
+    )
+    statement = (
+        select(
+            of_each.c.kind,
+            of_each.c.event_class,
+            func.sum(of_each.c.lines),
+            func.sum(of_each.c.requests),
+        )
+        .group_by(of_each.c.kind, of_each.c.event_class)
+        .order_by(of_each.c.kind, of_each.c.event_class)
+    )
+    return frame_of(connection, statement, ["kind", "event_class", "lines", "requests"])
+
+
 def log_density(connection: Connection, run_id: int, *, bin_us: int) -> "DataFrame":
     """Log events a bin of time by class: `at_us` (start of the bin), `event_class`, `lines`."""
     columns = ["at_us", "event_class", "lines"]

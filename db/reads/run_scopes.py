@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from db.filters.terms import Comparison, Filter, Term
 from db.identifiers import IdKind, parse_id
@@ -19,6 +19,7 @@ RUN_KEYS = ("run", "block", "state", "runflag", "arm", "level", "c", "campaign")
 
 _ARM_KEYS = ("arm", "level", "c", "campaign")
 _WORD = re.compile(r"[^\W_]+")
+_OUTCOMES = tuple(str(outcome) for outcome in Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +37,23 @@ class ArmScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunScope:
-    """One run that passes, with the number of its sessions by outcome."""
+    """One run that passes; `numbers` counts its sessions by outcome, in the order of `Outcome`."""
 
     run_id: int
     block: int
     state: str
     flags: JsonList
     started_at_us: int | None
-    counts: Mapping[str, int]
+    numbers: tuple[int, ...]
     arm: ArmScope
 
     @property
+    def counts(self) -> Mapping[str, int]:
+        return dict(zip(_OUTCOMES, self.numbers, strict=True))
+
+    @property
     def sessions(self) -> int:
-        return sum(self.counts.values())
+        return sum(self.numbers)
 
 
 def run_scopes(
@@ -58,16 +63,16 @@ def run_scopes(
 
     Of those named by `run_ids` where given. What it asks of sessions is left alone.
     """
-    arms = {arm.arm_id: arm for arm in _arms(connection) if _passes_arm(arm, wanted)}
+    named = [RUN.c.id.in_(ids) for ids in (run_ids, _named_runs(wanted)) if ids is not None]
+    arms = {arm.arm_id: arm for arm in _arms(connection, wanted, named) if _passes_arm(arm, wanted)}
     numbers = [RUN.c[f"n_{outcome}"] for outcome in Outcome]
     columns = (RUN.c.id, RUN.c.arm_id, RUN.c.block, RUN.c.state, RUN.c.flags, RUN.c.started_at_us)
-    statement = select(*columns, *numbers).where(RUN.c.n_ended > 0).order_by(RUN.c.id.desc())
-    for ids in (run_ids, _named_runs(wanted)):
-        if ids is not None:
-            statement = statement.where(RUN.c.id.in_(ids))
+    statement = (
+        select(*columns, *numbers).where(RUN.c.n_ended > 0, *named).order_by(RUN.c.id.desc())
+    )
     if wanted.of(*_ARM_KEYS):
-        statement = statement.where(RUN.c.arm_id.in_(arms))
-    words = [str(outcome) for outcome in Outcome]
+        of_campaigns = {arm.campaign_id for arm in arms.values()}
+        statement = statement.where(RUN.c.campaign_id.in_(of_campaigns), RUN.c.arm_id.in_(arms))
     scopes = (
         RunScope(
             run_id=run_id,
@@ -75,7 +80,7 @@ def run_scopes(
             state=state,
             flags=flags,
             started_at_us=started_at_us,
-            counts=dict(zip(words, counts, strict=True)),
+            numbers=tuple(counts),
             arm=arms[arm_id],
         )
         for run_id, arm_id, block, state, flags, started_at_us, *counts in connection.execute(
@@ -101,7 +106,12 @@ def _is_outcome(term: Term, outcome: Outcome) -> bool:
     return any(word in names for word in term.words)
 
 
-def _arms(connection: Connection) -> list[ArmScope]:
+def _arms(
+    connection: Connection, wanted: Filter, named_runs: Sequence[ColumnElement[bool]]
+) -> list[ArmScope]:
+    """Of the campaigns, arms and runs that are named one by one where some are: a store may hold
+    thousands of campaigns.
+    """
     statement = select(
         ARM.c.id.label("arm_id"),
         ARM.c.name,
@@ -111,7 +121,25 @@ def _arms(connection: Connection) -> list[ArmScope]:
         ARM.c.campaign_id,
         CAMPAIGN.c.name.label("campaign"),
     ).join_from(ARM, CAMPAIGN, CAMPAIGN.c.id == ARM.c.campaign_id)
+    for key, kind, column in (
+        ("campaign", IdKind.CAMPAIGN, ARM.c.campaign_id),
+        ("arm", IdKind.ARM, ARM.c.id),
+    ):
+        ids = _named_ids(wanted.of(key), kind)
+        if ids is not None:
+            statement = statement.where(column.in_(ids))
+    if named_runs:
+        statement = statement.where(ARM.c.id.in_(select(RUN.c.arm_id).where(*named_runs)))
     return [ArmScope(**row._mapping) for row in connection.execute(statement)]
+
+
+def _named_ids(terms: Sequence[Term], kind: IdKind) -> list[int] | None:
+    """What a term names by ids alone, so that no other is read; None: no term does."""
+    for term in terms:
+        ids = [parse_id(kind, word) for word in term.words]
+        if not term.is_negated and None not in ids:
+            return [row_id for row_id in ids if row_id is not None]
+    return None
 
 
 def _passes_arm(arm: ArmScope, wanted: Filter) -> bool:

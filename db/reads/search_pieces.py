@@ -1,6 +1,6 @@
 """In which pieces the sessions of many runs are looked through, so that a search can stop."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement
@@ -25,7 +25,7 @@ class SearchPiece:
         return condition if self.before_index is None else condition & (index < self.before_index)
 
 
-def search_pieces(scopes: Sequence[RunScope], *, at_most: int) -> Iterator[SearchPiece]:
+def search_pieces(scopes: Iterable[RunScope], *, at_most: int) -> Iterator[SearchPiece]:
     """Pieces of at most so many sessions: small runs together, large ones in spans of indexes."""
     together: list[int] = []
     sessions = 0

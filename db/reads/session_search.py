@@ -27,7 +27,7 @@ from db.reads.search_pieces import SearchPiece, search_pieces
 from db.reads.sessions import SessionFacts
 from db.reads.stored_words import json_has, json_lists, text_has
 from db.reads.time_cap import TimeCap
-from db.vocabulary import UNKNOWN_START_US
+from db.vocabulary import UNKNOWN_START_US, Outcome
 
 MOST_SESSIONS = 200
 
@@ -166,11 +166,12 @@ def _count(
     piece_sessions: int,
 ) -> _Looked:
     """From the counters of the runs; only the ids of those shown are read."""
-    outcomes = [str(outcome) for outcome in admitted_outcomes(wanted)]
-    matched: Counter[str] = Counter()
-    for scope in scopes:
-        matched.update(scope.counts)
-    having = [scope for scope in scopes if any(scope.counts[word] for word in outcomes)]
+    admitted = admitted_outcomes(wanted)
+    outcomes = [str(outcome) for outcome in admitted]
+    totals = map(sum, zip(*(scope.numbers for scope in scopes), strict=True))
+    matched = dict(zip(map(str, Outcome), totals, strict=False))  # of no run there is no total
+    places_of = [place for place, outcome in enumerate(Outcome) if outcome in admitted]
+    having = (scope for scope in scopes if any(scope.numbers[place] for place in places_of))
     places: list[ListedSession] = []
     for piece in search_pieces(having, at_most=piece_sessions):
         if len(places) >= enough:

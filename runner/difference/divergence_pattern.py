@@ -132,7 +132,7 @@ def find_pattern(
     told = [each for each in found if each.parting in _TELLING]
     rows = [row for each in parted for row in turns_at_risk(each, page_tokens=page_tokens)]
     contexts = [each.context_tokens for each in told if each.context_tokens is not None]
-    examples = [each for each in parted if each.divergence in told]
+    examples = [each for each in parted if _has_told(each)]
     examples.sort(key=lambda each: not each.is_corrupt)
     return DivergencePattern(
         pairs=len(parted),
@@ -151,6 +151,10 @@ def find_pattern(
         ),
         examples=tuple(examples[:most_examples]),
     )
+
+
+def _has_told(each: PartedPair) -> bool:
+    return each.divergence is not None and each.divergence.parting in _TELLING
 
 
 def contrast_traits(rows: Sequence[TurnAtRisk]) -> tuple[TraitContrast, ...]:

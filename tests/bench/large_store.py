@@ -32,10 +32,13 @@ RUN_US = 90 * SECOND_US
 
 
 class Growth(StrEnum):
-    """How a store gets large: by further campaigns of the same size, or by runs of one campaign."""
+    """How a store gets large: by further campaigns of the same size, by runs of one campaign, or by
+    the campaigns of a gate, which has one run each night.
+    """
 
     CAMPAIGNS = "many campaigns"
     RUNS = "one campaign"
+    GATE = "a campaign a run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +68,35 @@ class Size:
 
     @property
     def campaigns(self) -> int:
-        return self.copies if self.growth is Growth.CAMPAIGNS else 1
+        return 1 if self.growth is Growth.RUNS else self.copies
+
+    @property
+    def arms(self) -> int:
+        """Of each campaign; a gate has two, and of the first of them a run."""
+        return 2 if self.growth is Growth.GATE else ARMS
+
+    @property
+    def newest_arms(self) -> tuple[int, int]:
+        """Two of the newest campaign, the second of them with runs."""
+        last = self.campaigns * self.arms
+        return (last, last - 1) if self.growth is Growth.GATE else (last - 1, last)
+
+
+def gate_size(copies: int) -> Size:
+    """As many runs and sessions as `Size(copies=copies)`, each run in a campaign of its own."""
+    size = Size()
+    return Size(runs=1, copies=size.runs * copies, growth=Growth.GATE)
 
 
 def fill_store(path: Path, size: Size, *, seed: int = 1) -> None:
-    """Finished campaigns of ten arms and one refuted hypothesis each."""
+    """Finished campaigns with one refuted hypothesis each."""
     random = Random(seed)
     with open_store(f"sqlite:///{path}") as store:
         _insert_campaign(store, size)
         for run in range(1, size.runs + 1):
             outcomes = [_outcome(random) for _ in range(size.sessions_a_run)]
             first_session = (run - 1) * size.sessions_a_run + 1
-            _insert(store, RunRow, [_run(run, outcomes)])
+            _insert(store, RunRow, [_run(run, outcomes, arms=size.arms)])
             _insert(store, SessionRow, _sessions(run, outcomes, random))
             _insert(store, TurnRow, _turns(run, first_session, outcomes))
             _insert(store, LogEventRow, _log_events(run, size.log_events_a_run, random))
@@ -100,10 +120,10 @@ def _copy(store: Store, size: Size, number: int) -> None:
         LogEventRow: size.runs * size.log_events_a_run,
         MetricSampleRow: size.runs * size.samples_a_run,
     }
-    if size.growth is Growth.CAMPAIGNS:
-        rows_of = {CampaignRow: 1, ArmRow: ARMS, HypothesisRow: 1, VerdictRow: 1} | rows_of
+    if size.growth is not Growth.RUNS:
+        rows_of = {CampaignRow: 1, ArmRow: size.arms, HypothesisRow: 1, VerdictRow: 1} | rows_of
         by_id |= {"campaign_id": number, "hypothesis_id": number}
-        by_id |= dict.fromkeys(("arm_id", "versus_arm_id"), number * ARMS)
+        by_id |= dict.fromkeys(("arm_id", "versus_arm_id"), number * size.arms)
     else:
         by_id |= {"block": number * size.runs // ARMS, "position": number * size.runs}
     with store.write() as session:
@@ -140,7 +160,7 @@ def _insert_campaign(store: Store, size: Size) -> None:
         created_at_us=START_US,
         code_version="bench",
     )
-    levels = [(keys, concurrency) for keys in KEYS for concurrency in CONCURRENCIES]
+    levels = [(keys, concurrency) for keys in KEYS for concurrency in CONCURRENCIES][: size.arms]
     arms = [
         ArmRow(
             campaign_id=1,
@@ -158,7 +178,7 @@ def _insert_campaign(store: Store, size: Size) -> None:
         slug="h",
         claim="It is the keys.",
         arm_id=1,
-        versus_arm_id=ARMS,
+        versus_arm_id=size.arms,
         predict="corrupt == 0",
         tolerate=0.05,
         recorded_at_us=START_US,
@@ -183,14 +203,14 @@ def _outcome(random: Random) -> Outcome:
     return random.choices((Outcome.DONE, Outcome.LEAK, Outcome.ERROR), (0.85, 0.1, 0.05))[0]
 
 
-def _run(run: int, outcomes: list[Outcome]) -> dict[str, Any]:
+def _run(run: int, outcomes: list[Outcome], *, arms: int) -> dict[str, Any]:
     start = START_US + run * RUN_US
     counts = {f"n_{outcome}": outcomes.count(outcome) for outcome in Outcome}
     return {
         "id": run,
         "campaign_id": 1,
-        "arm_id": 1 + (run - 1) % ARMS,
-        "block": 1 + (run - 1) // ARMS,
+        "arm_id": 1 + (run - 1) % arms,
+        "block": 1 + (run - 1) // arms,
         "position": run,
         "attempt": 1,
         "run_key": f"key-{run}",

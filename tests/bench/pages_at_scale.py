@@ -1,14 +1,18 @@
 """How long pages take on a store of 2,000 runs, and on one a hundred times smaller.
 
-    python -m tests.bench.pages_at_scale [--growth campaigns|runs] [--copies 100] [--times 3]
+    python -m tests.bench.pages_at_scale [--growth campaigns|runs|gate] [--copies 100] [--times 3]
         [--folder DIR] [--page NAME]
 
 The large store holds a million sessions and ten million log events; filling it takes some minutes
-and 3 GB of disk, and `--folder` keeps it for the next time. It is large in two ways, one after the
-other: a hundred campaigns of twenty runs, which is how a store grows, and one campaign of two
-thousand. Each page is opened cold, with caches emptied, in an app that has drawn it before; then it
-is drawn again, after what it keeps for a second only is gone; medians. It counts CPU time, which
-other programs on the machine bend least, and what matters is the ratio of the two stores.
+and 3 GB of disk, which `--folder` keeps for the next time. It is large in three ways, one after the
+other: a hundred campaigns of twenty runs, one campaign of two thousand, and two thousand campaigns
+of one run, as a gate leaves them that runs every night. The small store is a hundredth of it: one
+campaign of twenty runs, of a gate twenty of one. The list of campaigns of a store of many is held
+against those twenty, so that both show as many rows.
+
+Each page is opened cold, with caches emptied, in an app that has drawn it before; then it is drawn
+again, after what it keeps for a second only is gone; medians. It counts CPU time, which other
+programs on the machine bend least, and what matters is the ratio of the two stores.
 
 Ends with status 1 where the default view of a page takes more than one and a half times as long on
 the large store, where a page sends more than 5 MB, or where a table has more than 200 rows.
@@ -35,13 +39,14 @@ from app.kept_answers import ANSWERS_LIVE_S, forget_answers
 from app.launch import MAIN_SCRIPT
 from app.settings import CONFIGS_VARIABLE, STORE_VARIABLE
 from db.store import open_store
-from tests.bench.large_store import ARMS, Growth, Size, fill_store
+from tests.bench.large_store import Growth, Size, fill_store, gate_size
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 MOST_RATIO = 1.5
 MOST_BYTES = 5_000_000
 MOST_ROWS = 200
 LONGEST_S = 300
+LIST_PATH = "campaigns"
 
 
 class Page(NamedTuple):
@@ -88,10 +93,10 @@ class CountingRunner(LocalScriptRunner):
 
 def pages(size: Size) -> list[Page]:
     """Each of the newest campaign, run or session: the last rows of the store."""
-    arm = size.campaigns * ARMS
+    other_arm, arm = size.newest_arms
     words = '"one moment" -flag:none'
     return [
-        Page("Campaigns", "campaigns"),
+        Page("Campaigns", LIST_PATH),
         Page("Overview", "overview"),
         Page("Matrix", "matrix"),
         Page("Arm", "arm", {"arm": f"a-{arm}"}),
@@ -107,7 +112,7 @@ def pages(size: Size) -> list[Page]:
         Page("a cell", "matrix", {"arm": f"a-{arm}"}, is_default=False),
         Page("TTFT p99 by arm", "matrix", {"metric": "ttft"}, is_default=False),
         Page("a verdict", "verdicts", {"hypothesis": f"h-{size.campaigns}"}, is_default=False),
-        Page("two arms", "compare", {"a": f"a-{arm - 1}", "b": f"a-{arm}"}, is_default=False),
+        Page("two arms", "compare", {"a": f"a-{other_arm}", "b": f"a-{arm}"}, is_default=False),
         Page("sessions by outcome", "sessions", {"q": "outcome:leak"}, is_default=False),
         Page("sessions by words found", "sessions", {"q": words}, is_default=False),
         Page("sessions by words not there", "sessions", {"q": '"never said"'}, is_default=False),
@@ -131,11 +136,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         for growth in growths:
-            sizes = (Size(), Size(copies=options.copies, growth=growth))
+            sizes = sizes_of(growth, options.copies)
             faults += _compare(folder, sizes, times=options.times, only=options.page)
     for fault in faults:
         tell(fault)
     return 1 if faults else 0
+
+
+def sizes_of(growth: Growth, copies: int) -> tuple[Size, Size]:
+    """The small store and the large one."""
+    if growth is Growth.GATE:
+        return gate_size(1), gate_size(copies)
+    return Size(), Size(copies=copies, growth=growth)
 
 
 def _compare(folder: Path, sizes: tuple[Size, Size], *, times: int, only: str) -> list[str]:
@@ -150,9 +162,12 @@ def _compare(folder: Path, sizes: tuple[Size, Size], *, times: int, only: str) -
     for pair in zip(pages(sizes[0]), pages(sizes[1]), strict=True):
         if only.lower() not in pair[0].name.lower():
             continue
-        _open(stores[0], pair[0])  # imports are no part of a page in a running app
+        held = stores
+        if pair[0].path == LIST_PATH and sizes[1].growth is not Growth.RUNS:
+            held = [_store(folder, gate_size(1)), stores[1]]  # as many rows, of as many runs
+        _open(held[0], pair[0])  # imports are no part of a page in a running app
         small, large = (
-            _measure(store, page, times=times) for store, page in zip(stores, pair, strict=True)
+            _measure(store, page, times=times) for store, page in zip(held, pair, strict=True)
         )
         compared = Compared(pair[1], small, large)
         _say(compared)
