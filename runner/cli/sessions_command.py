@@ -1,23 +1,29 @@
 """`decisive sessions`: the stored sessions that pass a filter, as the dashboard lists them."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
+from sqlalchemy import Connection
 
 from db.clock import SystemClock
 from db.filters.keys import SESSION_KEYS
 from db.filters.parsing import parse_filter
 from db.filters.terms import Filter
 from db.identifiers import IdKind, format_id
+from db.reads.run_scopes import ArmScope, names_arm, run_scopes
 from db.reads.session_search import MOST_SESSIONS, FoundSession, SessionSearch, search_sessions
 from db.reads.time_cap import TimeCap
 from db.store import open_store_read_only
 from db.store_url import DEFAULT_STORE_URL
 from db.vocabulary import Outcome
-from runner.cli.console import result_console, say, say_json
+from runner.cli.console import result_console, say, say_json, tell
 from runner.cli.options import JsonOption, StoreOption
+
+_ARMS = 12
+"""So many arms are told where a filter names none of them."""
 
 
 def sessions(
@@ -44,10 +50,37 @@ def sessions(
     cap = TimeCap(within_s, monotonic_s=SystemClock().monotonic_s)
     with open_store_read_only(store) as opened, opened.session() as session:
         search = search_sessions(session.connection(), wanted, cap=cap, limit=limit)
+        unknown = _unknown_arms(session.connection(), wanted, search)
+    if unknown is not None:
+        tell(unknown)
     if as_json:
         say_json(_json(wanted, search))
     else:
         _say(search)
+
+
+def _unknown_arms(connection: Connection, wanted: Filter, search: SessionSearch) -> str | None:
+    """Names the words of `arm:` terms that are about no arm, with the arms that there are."""
+    seen = [each.run.arm for each in search.found]
+    if not _naming_none(wanted, seen):
+        return None
+    of_campaigns = run_scopes(connection, Filter(wanted.of("campaign")))
+    arms = list({scope.arm.arm_id: scope.arm for scope in reversed(of_campaigns)}.values())
+    unknown = _naming_none(wanted, arms)
+    if not unknown or not arms:
+        return None
+    there_are = "; ".join(f"{format_id(IdKind.ARM, arm.arm_id)} {arm.name}" for arm in arms[:_ARMS])
+    more = f"; and {len(arms) - _ARMS:,} more" if len(arms) > _ARMS else ""
+    return f"no arm with sessions is named {' or '.join(unknown)}; there are: {there_are}{more}"
+
+
+def _naming_none(wanted: Filter, arms: Collection[ArmScope]) -> list[str]:
+    words = dict.fromkeys(word for term in wanted.of("arm") for word in term.words)
+    return [
+        word
+        for word in words
+        if not any(names_arm(word, arm_id=a.arm_id, name=a.name, tag=a.tag) for a in arms)
+    ]
 
 
 def _say(search: SessionSearch) -> None:

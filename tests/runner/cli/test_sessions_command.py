@@ -47,6 +47,16 @@ def test_nothing_that_passes_is_no_fault(store_url: str) -> None:
     assert result.stdout == "0 sessions pass\n"
 
 
+def test_an_arm_that_is_not_there_is_told_with_those_that_are(store_url: str) -> None:
+    result = _sessions(store_url, "--where", "arm:hicash,bf16-on", "--json")
+
+    assert json.loads(result.stdout)["passing"] == 5
+    told = " ".join(result.stderr.split())
+    assert "no arm with sessions is named hicash; there are: a-1 bf16 · on · fp8-sized" in told
+    assert "; a-3 " in told
+    assert _sessions(store_url, "--where", "arm:bf16-on").stderr == ""
+
+
 def test_scripts_get_counts_and_sessions(store_url: str) -> None:
     found = json.loads(_sessions(store_url, "--where", 'outcome:leak "DSML"', "--json").stdout)
 
