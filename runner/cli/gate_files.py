@@ -41,6 +41,8 @@ class GateFiles:
 
     def check(self) -> None:
         """Raises UsageError now for what could not be written hours later."""
+        if Path("-") in (self.junit, self.summary):
+            raise UsageError("--junit and --summary name files: standard output has the tables")
         for path, is_replaced in ((self.junit, True), (self.summary, False)):
             if path is not None and not _is_writable(path, is_replaced=is_replaced):
                 raise UsageError(f"cannot write {path}: name a file in a folder that is there")

@@ -89,7 +89,9 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="A file, for csv and parquet a folder; else standard output."
+            "--output",
+            "-o",
+            help="A file, for csv and parquet a folder; else, and for -, standard output.",
         ),
     ] = None,
     force: Annotated[
@@ -116,6 +118,7 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write a report: Markdown, HTML, PDF, tables, or a bundle of all that it rests on."""
+    output = None if output == Path("-") else output
     chosen = _format(format, output, project)
     _check(chosen, output, base_url, versus, project, as_json=as_json)
     if output is not None and output.is_dir() and chosen not in _TABLES:

@@ -91,3 +91,9 @@ def test_junit_and_summary_are_not_written_into_one_file(tmp_path: Path) -> None
 
     with pytest.raises(UsageError, match="name two files"):
         GateFiles(junit=tmp_path / "out.xml", summary=tmp_path / "link.md").check()
+
+
+def test_a_gate_file_is_not_standard_output(tmp_path: Path) -> None:
+    for gate in (GateFiles(junit=Path("-")), GateFiles(summary=Path("-"))):
+        with pytest.raises(UsageError, match="standard output has the tables"):
+            gate.check()

@@ -74,6 +74,18 @@ def test_the_name_of_the_file_tells_the_form(
     assert (tmp_path / name).read_bytes().startswith(begins)
 
 
+def test_a_dash_is_standard_output_and_no_file(
+    report: "Report", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    printed = report.run("a-8", "-o", "-").stdout
+
+    assert printed == report.run("a-8").stdout
+    assert list(tmp_path.iterdir()) == []
+    assert "standard output" in report.refusal("a-8", "-o", "-", "--format", "pdf")
+
+
 def test_a_bundle_is_a_zip_file(report: "Report", tmp_path: Path) -> None:
     result = report.run("a-8", "-o", str(tmp_path / "b.zip"), "--transcripts", "1")
 
