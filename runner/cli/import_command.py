@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
 from db.identifiers import IdKind, format_id
 from db.store import open_store
 from db.store_url import DEFAULT_STORE_URL
 from db.tables.runs import RunRow
+from runner.campaign.file_shape import Name
 from runner.campaign.prediction import Prediction, PredictionError, parse_prediction
 from runner.cli.console import say, say_json
 from runner.cli.counted_verdict import judge_counts, say_counted_verdict, verdict_json
@@ -26,6 +28,7 @@ from runner.execute.run_counts import outcome_counts
 from runner.imported.result_files import read_result_file
 from runner.imported.stored_import import ImportAs, store_imported
 
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
 _PREDICTION = "corrupt == 0 and wedges == 0"
 
 
@@ -74,6 +77,7 @@ def import_run(
     if versus is not None:
         _judge_printed(file, versus, silent=silent, predict=predict, as_json=as_json)
         return
+    _check_name(campaign)
     content = read_input(file, errors="replace")
     try:
         runs = read_result_file(content)
@@ -110,6 +114,16 @@ def _stored_json(run: RunRow) -> dict[str, Any]:
 
 def _run_name(run: RunRow) -> str:
     return "" if run.id is None else format_id(IdKind.RUN, run.id)
+
+
+def _check_name(campaign: str | None) -> None:
+    """Raises UsageError for what no campaign file could be called."""
+    try:
+        _NAME.validate_python("imported" if campaign is None else campaign)
+    except ValidationError as error:
+        raise UsageError(
+            f"--campaign {campaign!r}: a name has letters, digits, `.`, `_` and `-`, 64 at most"
+        ) from error
 
 
 def _levels(words: Sequence[str]) -> dict[str, str]:

@@ -12,9 +12,13 @@ _MOST = 2**53
 
 
 def number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    try:
+        found = float(value)
+    except OverflowError:  # JSON's whole numbers have no end
+        return None
+    return found if isfinite(found) else None
 
 
 def count(value: object) -> int | None:
@@ -66,10 +70,13 @@ def columns(whole: Object, names: Mapping[str, str]) -> Iterator[dict[str, Any]]
 
 
 def scalars(whole: Object) -> dict[str, Any]:
-    """The fields that hold one value; what JSON has no number for, as `inf`, is its name."""
+    """The fields that hold one value; what others could not read as a number, as `inf` or a whole
+    one of hundreds of digits, is its text.
+    """
     plain = str | int | float | bool
     return {str(k): _sayable(v) for k, v in whole.items() if isinstance(v, plain)}
 
 
 def _sayable(value: str | int | float | bool) -> str | int | float | bool:
-    return str(value) if isinstance(value, float) and not isfinite(value) else value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number and number(value) is None else value

@@ -81,3 +81,11 @@ def test_a_level_without_a_value_is_refused_before_anything_is_stored(store_url:
     assert isinstance(error, UsageError)
     assert str(error) == "--level keys: wanted is factor=level"
     assert "r-1" in _import(store_url, str(BENCH)).stdout
+
+
+@pytest.mark.parametrize("name", ["../x", "two words", "", "a\nb", "x" * 65])
+def test_a_campaign_gets_no_name_that_its_file_could_not_have(store_url: str, name: str) -> None:
+    error = _import(store_url, str(BENCH), "--campaign", name).exception
+
+    assert isinstance(error, UsageError)
+    assert "a name has letters" in str(error)

@@ -334,7 +334,7 @@ def test_the_peak_in_flight_is_known_where_every_request_tells_its_times() -> No
     assert peak_in_flight([]) is None
 
 
-@pytest.mark.parametrize("value", [-1, 1e30, float("nan"), "soon", True, None, [3]])
+@pytest.mark.parametrize("value", [-1, 1e30, 10**400, float("nan"), "soon", True, None, [3]])
 def test_times_and_numbers_that_cannot_be_are_absent(value: Any) -> None:
     record = aiperf_record(0)
     record["metadata"]["request_end_ns"] = value
@@ -345,6 +345,16 @@ def test_times_and_numbers_that_cannot_be_are_absent(value: Any) -> None:
     assert (request.duration_s, request.prompt_tokens) == (None, None)
 
 
+def test_a_whole_number_without_end_is_no_number() -> None:
+    endless = 10**400
+    figures = {"request_throughput": endless, "completed": endless, "duration": endless}
+
+    run = read_one({"model_id": "m", **figures})
+
+    assert (run.requests_made, run.duration_s) == (None, None)
+    assert run.figures["request_throughput"] == str(endless)
+
+
 def test_json_that_is_nested_without_end_is_refused() -> None:
     with pytest.raises(RecordedCaseError, match="nested too deeply"):
         read_result_file("[" * 200_000 + "]" * 200_000)
@@ -352,7 +362,12 @@ def test_json_that_is_nested_without_end_is_refused() -> None:
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.just(10**400)
+        | st.floats()
+        | st.text(max_size=5),
         lambda inner: (
             st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
         ),
