@@ -4,7 +4,7 @@ The common event, one line of data with one token in it, takes a short way; all 
 Either way the result is that of `EventStreamDecoder` and `MessageAssembler`, read by read.
 """
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
@@ -37,7 +37,7 @@ def _ends_with_tokens(body: bytes, assembler: MessageAssembler) -> list[int]:
     found: list[int] = []
     decoder = EventStreamDecoder()
     *blocks, rest = body.split(_BLANK_LINE)
-    ends = list(accumulate(len(block) + len(_BLANK_LINE) for block in blocks))
+    ends = list(accumulate(map(len(_BLANK_LINE).__add__, map(len, blocks))))
     form: ChunkForm | None = None
     at, at_once = 0, 1
     while at < len(blocks):
@@ -78,14 +78,14 @@ def _is_one_line_of_data(block: bytes) -> bool:
 
 def _times_of(ends: list[int], reads: tuple[tuple[float, int], ...]) -> Iterator[float]:
     """One entry a read, however many tokens it brought; what no read covers came with the last."""
-    sizes = [bytes_so_far for _, bytes_so_far in reads]
-    number, given, last = 0, -1, len(reads) - 1
-    for end in ends:
-        if sizes[number] < end and number < last:
-            number = min(bisect_left(sizes, end, number), last)
-        if number != given:
-            given = number
-            yield reads[number][0]
+    given, last = 0, len(reads) - 1
+    for number, (at_s, bytes_so_far) in enumerate(reads):
+        if given == len(ends):
+            return
+        upto = len(ends) if number == last else bisect_right(ends, bytes_so_far, given)
+        if upto > given:
+            given = upto
+            yield at_s
 
 
 def _read_by_read(record: TurnRecord, assembler: MessageAssembler) -> Iterator[float | None]:

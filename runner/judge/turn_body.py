@@ -6,7 +6,7 @@ The body's own form decides, not the content type: proxies mislabel both ways.
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from operator import sub
 from typing import Final
 
 from runner.judge.assembled_message import AssembledMessage
@@ -63,7 +63,7 @@ def read_body(record: TurnRecord) -> TurnBody:
         has_progress=bool(progress_at),
         first_token_s=times[0] if times else None,
         last_progress_s=times[-1] if times else None,
-        longest_gap_s=max((b - a for a, b in pairwise(times)), default=0.0),
+        longest_gap_s=max(map(sub, times[1:], times), default=0.0),
     )
 
 

@@ -44,23 +44,27 @@ class ConnectionPool:
         self._idle: defaultdict[Origin, list[HttpConnection]] = defaultdict(list)
         self._open: set[HttpConnection] = set()
 
-    async def take(self, origin: Origin, *, is_new: bool = False) -> HttpConnection:
-        """A connection that was kept and is still good, or a new one; surely a new one if `is_new`.
+    async def opened(self, origin: Origin) -> HttpConnection:
+        """A new connection.
 
         Raises:
             httpx.ConnectError: the host is unknown, refuses, or shows no certificate we trust.
             ClientExhaustedError: this machine has no socket left.
         """
+        connection = await self._connect(origin)
+        self._open.add(connection)
+        return connection
+
+    def kept(self, origin: Origin) -> HttpConnection | None:
+        """The one put back last that is still good; None where one must be opened."""
         now_s = asyncio.get_running_loop().time()
         idle = self._idle[origin]
-        while idle and not is_new:
+        while idle:
             kept = idle.pop()
             if now_s - kept.idle_since_s <= self._keepalive_s and not kept.has_news:
                 return kept
             self.discard(kept)
-        connection = await self._connect(origin)
-        self._open.add(connection)
-        return connection
+        return None
 
     def put_back(self, origin: Origin, connection: HttpConnection) -> None:
         """For another request where it is fit for one, else it is closed."""

@@ -70,11 +70,11 @@ class StreamTransport(httpx.AsyncBaseTransport):
     ) -> httpx.Response:
         head = _request_head(request)
         timeouts = request.extensions.get("timeout", {})
-        connection = await _within(
-            timeouts.get("connect"),
-            self._pool.take(origin, is_new=is_second),
-            httpx.ConnectTimeout,
-        )
+        connection = None if is_second else self._pool.kept(origin)
+        if connection is None:
+            connection = await _within(
+                timeouts.get("connect"), self._pool.opened(origin), httpx.ConnectTimeout
+            )
         sent_at_s = asyncio.get_running_loop().time()
         read_s: float | None = timeouts.get("read")
         try:

@@ -1,8 +1,8 @@
 """How fast the client of the sessions is, beside other clients: the ratio is the figure.
 
-`python -m tests.bench.streaming_client [LOAD]` measures all of them against one stub server in one
-run, the server on one core and the client on another, because a machine's speed differs from run to
-run. LOAD is the number of one of the loads, from 1; all of them else.
+`python -m tests.bench.streaming_client [LOAD[,LOAD ...]]` measures all of them against one stub
+server in one run, the server on one core and the client on another, because a machine's speed
+differs from run to run. LOAD is the number of one of the loads, from 1; all of them else.
 """
 
 import asyncio
@@ -281,4 +281,5 @@ if __name__ == "__main__":
         name, url, load = sys.argv[1], sys.argv[2], Load(*json.loads(sys.argv[3]))
         _say(json.dumps(run_on_loop(measure_here(name, url, load))))
     else:
-        main(LOADS if len(sys.argv) == 1 else [LOADS[int(sys.argv[1]) - 1]])
+        numbers = sys.argv[1].split(",") if len(sys.argv) > 1 else []
+        main([LOADS[int(number) - 1] for number in numbers] or LOADS)

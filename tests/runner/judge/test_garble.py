@@ -34,6 +34,13 @@ def test_a_unit_that_repeats_is_a_loop(text: str) -> None:
     assert "a loop" in signs(text)
 
 
+@given(st.text("abcdefgh äö", min_size=1, max_size=60).filter(str.strip), st.integers(5, 20))
+def test_a_unit_of_any_length_that_ends_the_text_is_a_loop(unit: str, times: int) -> None:
+    times = max(times, -(-150 // len(unit)))
+
+    assert "a loop" in signs("Let me look at the weather of Oslo. " + unit * times)
+
+
 @pytest.mark.parametrize(
     "text",
     [
