@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.wording import counted_noun, flag_words
 from db.reads.runs import RunCounts
 from db.vocabulary import RunState
-from runner.difference.configuration import FACTOR, SAID, ConfigRow
+from runner.difference.configuration import ABSENT, FACTOR, SAID, ConfigRow
 from runner.evidence.counts import SessionCounts
 from runner.evidence.wording import bears_rate
 
@@ -61,7 +61,7 @@ def judge_fairness(a: Side, b: Side, rows: Sequence[ConfigRow], *, same_campaign
 def _notes(
     sides: tuple[Side, Side], rows: Sequence[ConfigRow], *, same_campaign: bool
 ) -> list[str]:
-    notes = [note for side in sides if (note := _flags(side))]
+    notes = [note for side in sides for note in (_why_it_ended(side), _flags(side)) if note]
     if not same_campaign:
         notes.append("they belong to different campaigns, so the dialogues may differ")
     planned = [sum(run.sessions_planned for run in side.runs) for side in sides]
@@ -71,10 +71,20 @@ def _notes(
     if blocks[0] != blocks[1]:
         a_blocks, b_blocks = (_listed(numbers) for numbers in blocks)
         notes.append(f"they ran in different blocks ({a_blocks} and {b_blocks})")
-    said = sum(row.differs and row.kind == SAID for row in rows)
-    if said:
-        notes.append(f"the servers describe themselves differently in {counted_noun(said, 'fact')}")
-    return notes
+    return [*notes, *_of_servers([row for row in rows if row.kind == SAID])]
+
+
+def _of_servers(said: Sequence[ConfigRow]) -> list[str]:
+    """Of a server that never answered nothing is known: that is no difference."""
+    if not said:
+        return []
+    for letter, words in (("A", [row.a for row in said]), ("B", [row.b for row in said])):
+        if set(words) == {ABSENT}:
+            return [f"nothing is known of the servers of {letter}"]
+    differing = sum(row.differs for row in said)
+    if not differing:
+        return []
+    return [f"the servers describe themselves differently in {counted_noun(differing, 'fact')}"]
 
 
 def _problems(side: Side) -> list[str]:
@@ -91,6 +101,14 @@ def _problems(side: Side) -> list[str]:
     elif counts.silent and not bears_rate(counts):
         found.append(f"{counts.silent} of {counts.all} sessions of {side.letter} gave no evidence")
     return found
+
+
+def _why_it_ended(side: Side) -> str:
+    """Of a run that does not count; the log that may follow its reason stands on its own page."""
+    ended = [run for run in side.runs if run.run_state.is_terminal and run.reason]
+    not_done = [run for run in ended if run.run_state is not RunState.DONE]
+    reasons = "; ".join((run.reason or "").partition("\n")[0].rstrip(".") for run in not_done)
+    return f"{side.letter} {not_done[0].state}: {reasons}" if not_done else ""
 
 
 def _flags(side: Side) -> str:

@@ -19,7 +19,7 @@ _OF_THE_MOMENT = re.compile(
     r"last_gen_throughput|num_running_reqs|token_usage|url|base_url|dist_init_addr)([._]|$)",
     re.IGNORECASE,
 )
-_ABSENT = "–"
+ABSENT = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def config_rows(a: ConfigSide, b: ConfigSide) -> list[ConfigRow]:
     sides = [dict(_settings(side)) for side in (a, b)]
     keys = list(dict.fromkeys([*sides[0], *sides[1]]))
     rows = [
-        ConfigRow(kind, name, *(side.get((kind, name), _ABSENT) for side in sides))
+        ConfigRow(kind, name, *(side.get((kind, name), ABSENT) for side in sides))
         for kind, name in keys
     ]
     order = {FACTOR: 0, COMMAND: 1, SAID: 2}
@@ -67,7 +67,7 @@ def definition_rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[ConfigRo
     """Two campaigns as they were defined, setting by setting."""
     sides = [dict(flattened(each)) for each in (a, b)]
     names = dict.fromkeys([*sides[0], *sides[1]])
-    return [ConfigRow(DEFINED, x, *(side.get(x, _ABSENT) for side in sides)) for x in names]
+    return [ConfigRow(DEFINED, x, *(side.get(x, ABSENT) for side in sides)) for x in names]
 
 
 def flattened(facts: object, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -121,4 +121,4 @@ def _text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.6g}"
-    return _ABSENT if value is None else str(value)
+    return ABSENT if value is None else str(value)

@@ -43,6 +43,22 @@ def test_a_stopped_run_forbids_a_rate() -> None:
     assert fairness.problems == ["A is stopped: its sessions stand outside all rates"]
 
 
+def test_why_a_run_failed_is_told_without_the_log_that_follows() -> None:
+    failed = side("B", {}, state=RunState.FAILED, reason="exit 137 before it was ready.\nlog line")
+
+    fairness = judged(side("A", CLEAN), failed)
+
+    assert fairness.notes == ["B failed: exit 137 before it was ready"]
+
+
+def test_servers_of_which_nothing_is_known_do_not_differ() -> None:
+    rows = (ConfigRow("server", "server model", "tiny", "–"),)
+
+    assert judged(side("A", CLEAN), side("B", CLEAN), rows).notes == [
+        "nothing is known of the servers of B"
+    ]
+
+
 def test_a_run_is_not_compared_with_itself() -> None:
     assert (
         "A and B are the same run"
