@@ -65,7 +65,8 @@ def _unknown_arms(connection: Connection, wanted: Filter, search: SessionSearch)
     if not _naming_none(wanted, seen):
         return None
     of_campaigns = run_scopes(connection, Filter(wanted.of("campaign")))
-    arms = list({scope.arm.arm_id: scope.arm for scope in reversed(of_campaigns)}.values())
+    by_id = {scope.arm.arm_id: scope.arm for scope in of_campaigns}
+    arms = [by_id[arm_id] for arm_id in sorted(by_id)]
     unknown = _naming_none(wanted, arms)
     if not unknown or not arms:
         return None
