@@ -76,8 +76,9 @@ def _show_workers() -> None:
     shown = shown_workers(now.workers, now_us=now_us)
     if not shown:
         st.caption("No worker runs. Start one: `decisive worker`")
+    one_beats = any(_age_s(worker, now_us) <= SILENT_AFTER_S for worker in shown)
     for worker in shown:
-        st.caption(worker_line(worker, now_us=now_us))
+        st.caption(worker_line(worker, now_us=now_us, one_beats=one_beats))
     queued = sum(request.state == "queued" for request in now.open_requests)
     if queued:
         st.caption(f"{queued} queued")
@@ -90,12 +91,16 @@ def shown_workers(workers: Sequence[WorkerFacts], *, now_us: int) -> list[Worker
     return recent[:_MOST_WORKERS]
 
 
-def worker_line(worker: WorkerFacts, *, now_us: int) -> str:
-    """`w-1 driving r-3, heartbeat 2 s ago`, or that it has been silent for too long."""
+def worker_line(worker: WorkerFacts, *, now_us: int, one_beats: bool = False) -> str:
+    """`w-1 driving r-3, heartbeat 2 s ago`, or that it has been silent for too long.
+
+    `one_beats`: a worker is there to go on with what a silent one may have left.
+    """
     age_s = _age_s(worker, now_us)
     if age_s > SILENT_AFTER_S:
         silent = f"Worker {plain(worker.name)} silent for {duration_text(age_s)}"
-        return f":orange[:material/warning: {silent}]  \nIf it died, start `decisive worker`."
+        advice = "" if one_beats else "  \nIf it died, start `decisive worker`."
+        return f":orange[:material/warning: {silent}]{advice}"
     doing = plain(worker.doing) if worker.doing else "idle"
     return f"Worker {plain(worker.name)}  \n{doing}  \nheartbeat {round(age_s)} s ago"
 

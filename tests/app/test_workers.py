@@ -52,3 +52,10 @@ def test_a_run_whose_worker_is_silent_or_gone_does_not_look_as_if_it_moved() -> 
     assert "silent for 41" in (silence_line("b", every, now_us=NOW_US) or "")
     assert silence_line("c", every, now_us=NOW_US) is not None
     assert silence_line("unknown", every, now_us=NOW_US) is not None
+
+
+def test_nobody_is_told_to_start_a_worker_while_another_one_is_there() -> None:
+    silent = worker("w", age_s=41)
+
+    assert "start `decisive worker`" in worker_line(silent, now_us=NOW_US)
+    assert "start" not in worker_line(silent, now_us=NOW_US, one_beats=True)
