@@ -18,7 +18,7 @@ _FLAGS = {
     ),
     RunFlag.ARRIVALS_LATE: (
         CaveatKind.ARRIVALS_LATE,
-        "sessions had to wait for a place, so that the load was not the one asked for",
+        "sessions began late, so that the load was not the one asked for",
     ),
 }
 

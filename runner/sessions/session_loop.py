@@ -26,7 +26,7 @@ _LATE_SHARE_LIMIT = 0.05
 class DriveProgress:
     """Where a drive stands. `interrupted` sessions were cut by us: they have no outcome.
 
-    `late_arrivals` found no place when it was their time.
+    `late_arrivals` began after their time: there was no place, or we did not come to it.
     """
 
     started: int = 0
@@ -84,9 +84,9 @@ async def _play_in_turn(
     while not stop.is_set() and (following := next(waiting, None)) is not None:
         index, due_s = following
         if due_s is not None:
-            progress.late_arrivals += asyncio.get_running_loop().time() > due_s + _LATE_S
             if not await _reaches(due_s, stop):
                 return
+            progress.late_arrivals += asyncio.get_running_loop().time() > due_s + _LATE_S
         with _in_flight(index, progress):
             played = await play(index)
         await _even_if_cancelled(_hand_on(played, on_ended, progress))

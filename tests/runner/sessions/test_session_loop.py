@@ -9,7 +9,7 @@ from runner.sessions.arrivals import poisson_arrivals_s
 from runner.sessions.played_session import PlayedSession
 from runner.sessions.session_ending import SessionEnding, judge_played
 from runner.sessions.session_loop import DriveProgress, drive_sessions
-from tests.runner.sessions.fast_forward import run_in_no_time
+from tests.runner.sessions.fast_forward import FastForwardLoop, run_in_no_time
 
 
 def a_session(index: int) -> PlayedSession:
@@ -181,6 +181,16 @@ def test_sessions_that_find_no_place_are_late_and_are_played_all_the_same() -> N
     assert (progress.ended, progress.late_arrivals) == (4, 3)
     assert progress.arrivals_were_late
     assert ended_s == pytest.approx(4.0)
+
+
+def test_sessions_are_late_too_where_the_client_does_not_come_to_them() -> None:
+    async def drive() -> DriveProgress:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, FastForwardLoop)
+        loop.call_later(0.9, loop.jump, 3.0)  # the machine lets nobody run for three seconds
+        return await Drive()(range(3), concurrency=3, arrivals_s=iter((0.0, 1.0, 5.0)))
+
+    assert run_in_no_time(drive()).late_arrivals == 1
 
 
 def test_a_stop_ends_the_wait_for_arrivals() -> None:
