@@ -22,6 +22,7 @@ from app.widgets.navigation import (
     complete_address,
     say_ignored,
 )
+from app.widgets.overview_parts import show_notes
 from app.widgets.polling import IDLE_S, redraw_on_change
 from app.widgets.suspect_ledger import show_suspects
 from app.widgets.verdict_parts import (
@@ -86,5 +87,6 @@ else:
     with right:
         show_runs_of(board, arm, versus)
     show_history(facts)
+show_notes(board.campaign.id)
 show_provenance(board)
 redraw_on_change(partial(campaign_token, board.campaign.id), every_s=IDLE_S)

@@ -136,3 +136,17 @@ def test_a_verdict_is_final_once_every_run_is_done(open_page: Open, store: Store
     assert "Refuted" in words
     assert "so far" not in words
     assert "Not final" not in words
+
+
+def test_a_note_is_left_beside_the_verdicts_with_its_author(open_page: Open, store: Store) -> None:
+    decisive_test(store)
+    page = open_page("verdicts", campaign="c-1")
+
+    page.text_area[0].set_value("the pool was patched at noon")
+    page.main.text_input[0].set_value("ada")
+    next(button for button in page.button if button.label == "Add note").click().run()
+
+    assert not page.exception
+    for opened in (page, open_page("verdicts", hypothesis="h-1")):
+        assert "the pool was patched at noon" in words_of(opened)
+        assert "ada · " in words_of(opened)
