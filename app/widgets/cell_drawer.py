@@ -94,6 +94,8 @@ def _show_numbers(reading: CellReading) -> None:
 
 def _wedge_words(reading: CellReading) -> str:
     spans = [run.wedges for run in reading.done if run.wedges is not None]
+    if not spans and reading.done and all(r.told_wedge_requests is None for r in reading.done):
+        return "–"
     said = f"{sum(spans)} spans, " if spans else ""
     return f"{said}{reading.wedge_requests:,} requests, {reading.wedge_lines:,} lines"
 

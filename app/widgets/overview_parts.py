@@ -18,6 +18,7 @@ from app.records import Board
 from app.widgets.launch_desk import request_of_campaign, write_note
 from app.widgets.navigation import go_to, link_to
 from app.wording import counted_noun, headline_so_far, until_decided_words
+from db.reads.runs import RunCounts
 from db.vocabulary import Headline, RunState
 from runner.evidence.wording import moment_text
 
@@ -42,10 +43,7 @@ def status_chips(board: Board, *, is_final: bool) -> str:
     if unjudged:
         chips.append(badge(f"{unjudged} not judged", colour="gray", icon=":material/more_horiz:"))
     done = [run for run in board.runs if run.run_state is RunState.DONE]
-    wedged = sum(bool(run.wedges or run.wedge_requests) for run in done)
-    hue = "violet" if wedged else "gray"
-    words = f"{counted_noun(wedged, 'run')} wedged"
-    chips.append(badge(words, colour=hue, icon=":material/hourglass_disabled:"))
+    chips.append(_wedged_chip(done))
     invalid = sum(run.run_state in (RunState.INVALID, RunState.FAILED) for run in board.runs)
     if invalid:
         words = f"{counted_noun(invalid, 'run')} invalid or failed"
@@ -59,6 +57,15 @@ def status_chips(board: Board, *, is_final: bool) -> str:
         words = until_decided_words(request.most_blocks)
         chips.append(badge(words, colour="gray", icon=":material/all_inclusive:"))
     return " ".join(chips)
+
+
+def _wedged_chip(done: Sequence[RunCounts]) -> str:
+    """A dash where all runs are imported and their files say nothing of wedges."""
+    told = [run for run in done if run.wedges is not None or run.told_wedge_requests is not None]
+    wedged = sum(bool(run.wedges or run.wedge_requests) for run in told)
+    words = f"{counted_noun(wedged, 'run')} wedged" if told or not done else "– runs wedged"
+    hue = "violet" if wedged else "gray"
+    return badge(words, colour=hue, icon=":material/hourglass_disabled:")
 
 
 def show_forest(cells: Sequence[CellReading]) -> None:

@@ -180,7 +180,8 @@ def _show_counters(run: RunCounts, counts: SessionCounts) -> None:
         )
         _box("Peak running", peak)
         lines = f"{run.wedge_lines:,} lines" if run.wedge_lines else ""
-        _box("Wedge requests", count_text(run.wedge_requests), lines, colour="violet")
+        told = run.told_wedge_requests
+        _box("Wedge requests", "–" if told is None else count_text(told), lines, colour="violet")
         _box("Wall time", "–" if elapsed is None else duration_text(elapsed))
 
 

@@ -5,7 +5,7 @@ from db.store import Store
 from db.vocabulary import RunFlag
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import HOSTILE, decisive_test, edit, half_way
-from tests.db.factories import DECISIVE_ARMS, stored_campaign
+from tests.db.factories import DECISIVE_ARMS, stored_campaign, stored_run
 
 
 def test_a_pasted_link_opens_the_overview_cold(open_page: Open, store: Store) -> None:
@@ -39,6 +39,13 @@ def test_a_campaign_that_claims_nothing_counts_no_verdicts(open_page: Open, stor
     assert "0 runs wedged" in words
     assert "confirmed" not in words
     assert "refuted" not in words
+
+
+def test_imported_runs_that_tell_no_wedges_count_none(open_page: Open, store: Store) -> None:
+    (arm,) = stored_campaign(store, arms=DECISIVE_ARMS[:1]).arms
+    stored_run(store, arm, flags=[RunFlag.IMPORTED])
+
+    assert "– runs wedged" in words_of(open_page("overview"))
 
 
 def test_a_campaign_in_work_says_how_far_it_is(open_page: Open, store: Store) -> None:

@@ -26,6 +26,15 @@ def test_a_finished_run_prints_its_five_lines(open_page: Open, store: Store) -> 
     assert "Corrupt 5/80 6.3–100\u2009% [2.7–100]" in words
 
 
+def test_an_imported_run_that_tells_no_wedges_has_a_dash(open_page: Open, store: Store) -> None:
+    arm = stored_campaign(store).arms[0]
+    stored_run(store, arm, flags=[RunFlag.IMPORTED], counts={Outcome.LEAK: 1})
+    stored_run(store, arm, block=1, flags=[RunFlag.IMPORTED], wedge_requests=3)
+
+    assert "Wedge requests –" in words_of(open_page("run", run="r-1"))
+    assert "Wedge requests 3" in words_of(open_page("run", run="r-2"))
+
+
 def test_a_run_in_work_is_shown_so_far(open_page: Open, store: Store) -> None:
     half_way(store)
 
