@@ -10,6 +10,7 @@ from statistics import fmean
 
 from db.reads.campaigns import VerdictFacts
 from db.reads.runs import RunCounts
+from db.run_states import ACTIVE_STATES
 from db.vocabulary import Headline, RunState
 
 BETWEEN_RUNS_S = 60.0
@@ -73,9 +74,9 @@ def progress_of(
     now_us: int | None = None,
 ) -> Progress:
     """`is_settled`: its stop rule spares what was not begun. `now_us` tells a pause from an end."""
-    done = {run.run_key: run for run in runs if run.run_state is RunState.DONE}
+    done = {run.run_key: run for run in runs if run.state == RunState.DONE}
     planned = {run.run_key: run.sessions_planned for run in runs}
-    active = [run for run in runs if run.run_state.is_active]
+    active = [run for run in runs if run.state in ACTIVE_STATES]
     ended = sum(run.sessions_planned for run in done.values())
     ended += sum(run.n_ended for run in active if run.run_key not in done)
     return Progress(
@@ -123,7 +124,7 @@ def _state(
     is_settled: bool,
     now_us: int | None,
 ) -> CampaignState:
-    if any(run.run_state.is_active for run in runs):
+    if any(run.state in ACTIVE_STATES for run in runs):
         return CampaignState.RUNNING
     if asked is Asked.WAITS:
         return CampaignState.WAITING
@@ -155,17 +156,19 @@ def _remaining_s(
     runs: Sequence[RunCounts], *, done_keys: set[str], now_us: int | None
 ) -> float | None:
     """From what finished runs of the same arm took; of all arms where it has none yet."""
+    missing = {run.run_key: run for run in runs if run.run_key not in done_keys}
     took: dict[int, list[float]] = {}
     for run in runs:
-        if run.run_state is RunState.DONE and run.started_at_us and run.ended_at_us:
+        if run.state == RunState.DONE and run.started_at_us and run.ended_at_us:
+            if not missing:
+                return 0.0
             seconds = (run.ended_at_us - run.started_at_us) / _SECOND_US
             took.setdefault(run.arm_id, []).append(seconds)
     if not took:
         return None
     of_any = fmean(seconds for arm in took.values() for seconds in arm)
-    missing = {run.run_key: run for run in runs if run.run_key not in done_keys}
     seconds = sum(fmean(took.get(run.arm_id, [of_any])) for run in missing.values())
-    begun = [run.started_at_us for run in runs if run.run_state.is_active and run.started_at_us]
+    begun = [run.started_at_us for run in runs if run.state in ACTIVE_STATES and run.started_at_us]
     if begun and now_us is not None:
         seconds -= (now_us - max(begun)) / _SECOND_US
     return max(0.0, seconds)

@@ -82,8 +82,8 @@ class RunCounts:
 
     @property
     def last_moved_at_us(self) -> int:
-        moments = (self.planned_at_us, self.started_at_us, self.driving_at_us, self.ended_at_us)
-        return max(moment for moment in moments if moment is not None)
+        moments = (self.started_at_us or 0, self.driving_at_us or 0, self.ended_at_us or 0)
+        return max(self.planned_at_us, *moments)
 
 
 class Movement(NamedTuple):

@@ -1,6 +1,7 @@
 """The page of one arm: counts, drift, waits, load, sessions in a filter, dialogues."""
 
 from db.store import Store
+from db.vocabulary import Outcome
 from tests.app.conftest import Open, words_of
 from tests.app.scenes import decisive_test, edit
 from tests.db.factories import stored_campaign, stored_run, stored_session
@@ -68,3 +69,16 @@ def test_waits_of_very_many_sessions_are_those_of_the_newest_runs(
 
     assert not page.exception
     assert "The last 2 of 3 finished runs." in words_of(page)
+
+
+def test_dialogues_that_fail_are_those_of_the_newest_runs(open_page: Open, store: Store) -> None:
+    stored = stored_campaign(store)
+    for block in range(3):
+        run = stored_run(store, stored.arms[0], block=block)
+        stored_session(store, run, Outcome.LEAK, dialogue_key=f"of-block-{block}")
+        edit(store, run, n_ended=2500, n_leak=2500)
+
+    words = words_of(open_page("arm", arm="a-1"))
+
+    assert "corrupt in 1 of 2 runs" in words
+    assert "The last 2 of 3 finished runs." in words

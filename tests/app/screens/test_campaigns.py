@@ -4,13 +4,14 @@ import sqlite3
 import time
 from pathlib import Path
 
+from app.kept_answers import forget_answers
 from db.launch_queue import claim, enqueue, request_stop
 from db.reads import work
 from db.store import Store
-from db.vocabulary import LaunchRequestState
+from db.vocabulary import LaunchRequestState, Outcome
 from tests.app.conftest import Open, words_of
-from tests.app.scenes import decisive_test, half_way
-from tests.db.factories import stored_campaign, stored_id
+from tests.app.scenes import decisive_test, edit, half_way
+from tests.db.factories import arm_spec, stored_campaign, stored_id, stored_run
 from tests.db.fresh_stores import fresh_store
 
 
@@ -164,3 +165,49 @@ def test_what_a_reduction_made_stands_closed_under_its_campaign(
     labels = [link.proto.label.replace("\\", "") for link in expander.get("page_link")]
     assert labels == ["decisive-test.reduce-0123abce", "decisive-test.reduce-0123abcd"]
     assert words_of(page).count("Worst cell") == 1
+
+
+def test_the_list_says_of_how_many_campaigns_it_names_the_newest(
+    open_page: Open, store: Store
+) -> None:
+    for number in range(201):
+        stored_campaign(store, name=f"night-{number}", arms=[arm_spec()])
+
+    words = words_of(open_page())
+
+    assert "The newest 200 of 201 campaigns" in words
+    assert "night-200" in words
+
+
+def test_a_campaign_that_stands_still_keeps_its_row_beside_one_in_work(
+    open_page: Open, store: Store
+) -> None:
+    scene = half_way(store, second=True)
+    decisive_test(store, name="still")
+    page = open_page()
+    assert "2 of 10 runs done" in words_of(page)
+    assert "19 of 21 runs done" in words_of(page)
+
+    edit(store, next(iter(scene.runs.values())), state="invalid")
+    forget_answers()
+    page.run()
+
+    assert "1 of 10 runs done" in words_of(page)
+    assert "19 of 21 runs done" in words_of(page)
+
+
+def test_a_campaign_that_somebody_asks_to_go_on_with_is_no_longer_shown_as_done(
+    open_page: Open, store: Store
+) -> None:
+    stored = stored_campaign(store)
+    stored_run(store, stored.arms[0], counts={Outcome.DONE: 3})
+    page = open_page()
+    assert "1 of 1 run done" in words_of(page)
+    assert " done" in words_of(page)
+    assert "waiting" not in words_of(page)
+
+    enqueue(store, "smoke", campaign_id=stored_id(stored.campaign))
+    forget_answers()
+    page.run()
+
+    assert "waiting" in words_of(page)

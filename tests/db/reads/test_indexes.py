@@ -52,6 +52,9 @@ READS: dict[str, Read] = {
     "values of a series": lambda connection: observations.values_of_series(connection, 1, "x"),
     "log events": lambda connection: observations.log_events(connection, 1),
     "log event counts": lambda connection: observations.log_event_counts(connection, 1),
+    "log event counts of runs": lambda connection: observations.log_event_counts_of_runs(
+        connection, [1, 2]
+    ),
     "raw of turns": lambda connection: observations.raw_of_turns(connection, [1, 2]),
     "raw of a run": lambda connection: observations.raw_of_run(
         connection, 1, [RawKind.SERVICE_LOG]

@@ -104,6 +104,32 @@ def test_lines_and_distinct_requests_are_counted_apart(
     assert frame[["kind", "lines", "requests"]].values.tolist() == [["abort", 3, 2]]
 
 
+def test_log_events_of_runs_are_added_up_and_a_request_is_one_of_its_run(
+    store: Store, run: RunRow, connection: Connection
+) -> None:
+    other = stored_run(store, stored_campaign(store, name="other").arms[0])
+    left_out = stored_run(store, stored_campaign(store, name="left-out").arms[0])
+    for each, requests in ((run, "aab"), (other, "a"), (left_out, "a")):
+        with store.write() as session:
+            for request in requests:
+                session.add(
+                    LogEventRow(
+                        run_id=stored_id(each),
+                        service="server",
+                        at_us=START_US,
+                        kind="abort",
+                        event_class="wedge",
+                        request_ref=request,
+                        line="x",
+                    )
+                )
+
+    ids = [stored_id(run), stored_id(other)]
+    frame = observations.log_event_counts_of_runs(connection, ids)
+
+    assert frame[["kind", "lines", "requests"]].values.tolist() == [["abort", 4, 3]]
+
+
 def test_recorded_bytes_come_back_as_they_were(
     store: Store, run: RunRow, connection: Connection
 ) -> None:

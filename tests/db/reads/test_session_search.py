@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from db.filters.keys import SESSION_KEYS
 from db.filters.parsing import parse_filter
+from db.reads.run_scopes import run_scopes
 from db.reads.session_search import SessionSearch, search_sessions, session_places
 from db.reads.time_cap import TimeCap
 from db.store import Store
@@ -181,3 +182,23 @@ def test_a_filter_on_runs_and_outcomes_reads_sessions_by_an_index(plan_of: PlanO
     steps = plan_of(lambda connection: _search(connection, "outcome:leak run:1"))
 
     assert [step for step in steps if "session" in step.lower() and "SCAN" in step] == []
+
+
+@pytest.mark.parametrize("text", ["campaign:c-1", "arm:a-1,a-3"])
+def test_arms_of_other_campaigns_than_those_named_are_not_read(text: str, plan_of: PlanOf) -> None:
+    steps = plan_of(lambda connection: run_scopes(connection, parse_filter(text, SESSION_KEYS)))
+
+    assert not [step for step in steps if step.startswith("SCAN arm")]
+
+
+def test_the_arms_of_named_runs_alone_are_read(plan_of: PlanOf) -> None:
+    everything = parse_filter("", SESSION_KEYS)
+
+    steps = plan_of(lambda connection: run_scopes(connection, everything, run_ids=[1]))
+
+    assert not [step for step in steps if step.startswith("SCAN arm")]
+
+
+def test_a_campaign_may_be_named_by_id_or_by_name(connection: Connection) -> None:
+    assert _search(connection, "campaign:c-1,decisive-test").passing == 6
+    assert _search(connection, "campaign:c-2").passing == 0
