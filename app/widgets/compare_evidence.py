@@ -20,6 +20,7 @@ from app.widgets.run_clock_parts import end_marks, wedge_bands
 from app.wording import corrupt_words, counted_noun, outcome_word, state_badge
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts
+from db.vocabulary import RunState
 from runner.difference.log_patterns import pattern_rows
 from runner.difference.pairing import both_gave_evidence, crosstab, flips, with_classes
 from runner.evidence.counts import SessionCounts
@@ -160,6 +161,13 @@ def _log_counts(side: Compared) -> pd.DataFrame:
 
 
 def _show_difference(a: Compared, b: Compared) -> None:
+    """Of runs that count: a number that the banner forbids must not stand in bold below it."""
+    unfinished = [
+        side.letter for side in (a, b) if any(run.state != RunState.DONE for run in side.runs)
+    ]
+    if unfinished:
+        st.markdown(f"No difference is given: {' and '.join(unfinished)} did not finish.")
+        return
     a_counts, b_counts = (
         [counts_of(run, side.board.campaign.corrupt_outcomes) for run in side.runs]
         for side in (a, b)

@@ -1,9 +1,9 @@
 """Two runs, two arms, two sessions side by side."""
 
 from db.store import Store
-from db.vocabulary import Outcome
+from db.vocabulary import Outcome, RunState
 from tests.app.conftest import Open, words_of
-from tests.app.scenes import decisive_test
+from tests.app.scenes import decisive_test, edit
 from tests.db.factories import stored_campaign, stored_run, stored_session
 
 BROKEN = "bf16 · on · fp8-sized · C=80 #1"
@@ -34,6 +34,18 @@ def test_a_run_that_hardly_spoke_forbids_the_comparison_of_rates(
 
     assert "Corruption rates cannot be compared: 75 of 80 sessions of B gave no evidence" in words
     assert "Differs by host_pool." in words
+
+
+def test_no_difference_is_given_to_a_run_that_failed(open_page: Open, store: Store) -> None:
+    scene = decisive_test(store)
+    a, b = scene.runs[BROKEN], scene.runs["fp8 · off · fp8-sized · C=80 #1"]
+    edit(store, b, state=RunState.FAILED, reason="exit 137\nthe end of its log")
+
+    words = words_of(open_page("compare", a=f"r-{a.id}", b=f"r-{b.id}"))
+
+    assert "B failed: exit 137." in words
+    assert "No difference is given: B did not finish." in words
+    assert "B minus A" not in words
 
 
 def test_only_differing_settings_are_shown_until_all_are_asked_for(
