@@ -58,20 +58,24 @@ class GateFiles:
         status: ExitStatus,
         notes: tuple[str, ...] = (),
     ) -> None:
-        """`campaign_id` is None where the campaign had not come to be. Raises UsageError."""
+        """`campaign_id` is None where the campaign had not come to be. The summary is
+        written also where JUnit could not be. Raises UsageError.
+        """
         if self.junit is None and self.summary is None:
             return
         record = None if campaign_id is None else _record(store, campaign_id)
         redact = Redactor(ALWAYS_TAKEN_OUT)
         notes = tuple(map(redact, notes))
-        if self.junit is not None:
-            cases = _cases(record, name, status, (_ended(status), *notes))
-            began_at_us = 0 if record is None else record.campaign.created_at_us
-            with write_file(self.junit, force=True) as file:
-                file.write(junit_xml(name, cases, began_at_us=began_at_us, redact=redact))
-            tell(f"written to {self.junit}")
-        if self.summary is not None:
-            append_text(self.summary, _summary(record, name, status, notes, redact) + "\n")
+        try:
+            if self.junit is not None:
+                cases = _cases(record, name, status, (_ended(status), *notes))
+                began_at_us = 0 if record is None else record.campaign.created_at_us
+                with write_file(self.junit, force=True) as file:
+                    file.write(junit_xml(name, cases, began_at_us=began_at_us, redact=redact))
+                tell(f"written to {self.junit}")
+        finally:
+            if self.summary is not None:
+                append_text(self.summary, _summary(record, name, status, notes, redact) + "\n")
 
 
 def summary_of_job(environment: Mapping[str, str]) -> Path | None:

@@ -97,3 +97,14 @@ def test_a_gate_file_is_not_standard_output(tmp_path: Path) -> None:
     for gate in (GateFiles(junit=Path("-")), GateFiles(summary=Path("-"))):
         with pytest.raises(UsageError, match="standard output has the tables"):
             gate.check()
+
+
+def test_the_summary_is_there_also_where_junit_cannot_be_written(
+    store: Store, tmp_path: Path
+) -> None:
+    gate = GateFiles(junit=tmp_path / "gone" / "out.xml", summary=tmp_path / "summary.md")
+
+    with pytest.raises(UsageError, match="cannot write"):
+        gate.write(store, None, name="nightly", status=ExitStatus.FINE)
+
+    assert "Exit status 0" in (tmp_path / "summary.md").read_text("utf-8")
