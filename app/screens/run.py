@@ -6,9 +6,10 @@ from functools import partial
 import streamlit as st
 
 from app import reads_cache
+from app.campaign_progress import CampaignState
 from app.current_campaign import current_campaign
 from app.links import RunPlace, read_place
-from app.widgets.campaign_head import campaign_token, show_provenance
+from app.widgets.campaign_head import campaign_token, progress_now, show_provenance
 from app.widgets.empty_pages import show_no_campaigns, show_no_runs
 from app.widgets.navigation import (
     Crumb,
@@ -30,10 +31,10 @@ from app.widgets.run_evidence import (
 from app.widgets.run_parts import (
     default_run,
     pick_run,
-    run_token,
     show_head,
     show_live,
     show_warnings,
+    shown_token,
 )
 from app.widgets.run_series import show_series
 from app.widgets.session_table import show_sessions
@@ -67,6 +68,7 @@ show_head(board, run)
 say_ignored(parsed.ignored)
 pick_run(board, run)
 show_warnings(run)
+is_followed = named is None and progress_now(board).state is CampaignState.RUNNING
 is_moving = not run.run_state.is_terminal
 live(partial(show_live, campaign_id, run.id), every_s=BUSY_S if is_moving else None)
 
@@ -83,4 +85,7 @@ with right:
     show_log_events(run)
     show_launch(record)
 show_provenance(board)
-redraw_on_change(partial(run_token, campaign_id, run.id), every_s=BUSY_S if is_moving else IDLE_S)
+redraw_on_change(
+    partial(shown_token, campaign_id, named),
+    every_s=BUSY_S if is_moving or is_followed else IDLE_S,
+)

@@ -51,6 +51,15 @@ def run_token(campaign_id: int, run_id: int) -> Hashable:
     return reads_cache.board(campaign_id).run(run_id).state, requests_token(campaign_id)
 
 
+def shown_token(campaign_id: int, named: int | None) -> Hashable:
+    """As that of the run that is named; without one, also when the next run begins."""
+    shown = named
+    if shown is None:
+        run = default_run(reads_cache.board(campaign_id).runs)
+        shown = run.id if run else None
+    return shown, run_token(campaign_id, shown) if shown is not None else None
+
+
 def show_head(board: Board, run: RunCounts) -> None:
     arm = board.arm(run.arm_id)
     with st.container(

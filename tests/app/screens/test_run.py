@@ -2,6 +2,8 @@
 
 import pytest
 
+from app.kept_answers import forget_answers
+from app.widgets.run_parts import shown_token
 from db.launch_queue import claim, enqueue, name_campaign
 from db.store import Store
 from db.vocabulary import Outcome, RunFlag, RunState
@@ -234,3 +236,15 @@ def test_the_run_in_the_address_decides_the_campaign(open_page: Open, store: Sto
 
     assert not page.exception
     assert page.title[0].value == "r-1"
+
+
+def test_without_a_run_in_its_address_the_page_follows_to_the_next_one(store: Store) -> None:
+    following, driving = list(half_way(store).runs.values())[2:4]
+    edit(store, driving, state=RunState.DONE)
+    between = shown_token(1, None), shown_token(1, driving.id)
+
+    edit(store, following, state=RunState.APPLYING)
+    forget_answers()
+
+    assert shown_token(1, None) != between[0]
+    assert shown_token(1, driving.id) == between[1]
