@@ -98,7 +98,8 @@ def _left_out(runs: Sequence[RunCounts]) -> list[NextLook]:
     if not bad:
         return []
     last = bad[-1]
-    words = f"See why {format_id(IdKind.RUN, last.id)} is {last.state}"
+    became = "failed" if last.run_state is RunState.FAILED else "is invalid"
+    words = f"See why {format_id(IdKind.RUN, last.id)} {became}"
     return [NextLook(RunPlace(run=last.id), words, _first_line(last.reason))]
 
 

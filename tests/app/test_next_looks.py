@@ -78,6 +78,14 @@ def test_a_run_that_does_not_count_is_named_with_its_reason() -> None:
     assert (look.place, look.why) == (RunPlace(run=3), "fp8 was found")
 
 
+def test_a_run_failed_or_is_invalid() -> None:
+    failed = run_counts(3, state=RunState.FAILED)
+    invalid = run_counts(4, state=RunState.INVALID)
+
+    assert looks([failed], [], corrupt=False) == ["See why r-3 failed"]
+    assert looks([invalid], [], corrupt=False) == ["See why r-4 is invalid"]
+
+
 def test_each_look_leads_to_its_own_page() -> None:
     found = next_looks(
         campaign=campaign_facts(),
