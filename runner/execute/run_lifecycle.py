@@ -27,6 +27,7 @@ from runner.execute.run_counts import lines_of
 from runner.execute.run_setting import RunSetting
 from runner.execute.run_watch import RunWatch
 from runner.execute.session_drive import DriveRecord, SessionDrive
+from runner.execute.starved_client import starved_client_note
 from runner.execute.stop_request import StoppedEarlyError, unless_stopped
 from runner.observe.engine_readings import PageReading
 from runner.stacks.arm_proof import ArmProof, prove_arm
@@ -245,6 +246,8 @@ class _RunLife:
         health = driven.record.health
         if health is not None and health.saturated:
             driven.flags.append(RunFlag.CLIENT_SATURATED)
+        if note := starved_client_note(health):
+            self._setting.progress.note(note)
 
     def _look_for_strangers(self, driven: _Driven) -> None:
         client = driven.record.client
