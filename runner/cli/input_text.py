@@ -3,25 +3,40 @@
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
+from typing import Final
 
 from runner.cli.interruption import ended_by_interrupts
 from runner.errors import UsageError
 
+MOST_BYTES: Final = 512 * 2**20
+"""More than any result file; a device never ends."""
 
-def read_input(file: Path, *, errors: str = "strict") -> str:
+
+def read_input(file: Path, *, errors: str = "strict", most_bytes: int = MOST_BYTES) -> str:
     """UTF-8, or what its byte order mark says; `-` is standard input. `errors` as of bytes.decode.
 
     Raises UsageError.
     """
     try:
         with ended_by_interrupts():
-            content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+            content = _content_of(file, most_bytes)
         return content.decode(_encoding_of(content), errors)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         what = f"{error.reason} at byte {error.start}"
         raise UsageError(f"{file} is not {error.encoding.upper()} ({what})") from error
+
+
+def _content_of(file: Path, most_bytes: int) -> bytes:
+    with sys.stdin.buffer if str(file) == "-" else file.open("rb") as opened:
+        content = opened.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise UsageError(
+            f"{file} holds more than {most_bytes:,} bytes, which is more than is read: "
+            "give a part of it"
+        )
+    return content
 
 
 def _encoding_of(content: bytes) -> str:

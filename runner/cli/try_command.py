@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from enum import StrEnum
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -27,8 +28,8 @@ from runner.stacks.service_connection import ServiceKeys, control_client, secret
 from runner.stacks.service_launch import endpoint_launch
 
 _NEXT = (
-    "every session is in the store: `decisive show try` prints the run again, `decisive up` shows "
-    "each session; with --seed {seed} the same dialogues are played again.\n"
+    "every session is in the store: `decisive show try{store}` prints the run again, `decisive "
+    "up{store}` shows each session; with --seed {seed} the same dialogues are played again.\n"
     "To vary a switch of the server, write a stack file with `controller: external` and "
     "`base_url: {url}`, and a campaign: see README.md"
 )
@@ -97,7 +98,8 @@ def try_url(
         if not as_json:
             if came_of_it.campaign_id is not None:
                 _say_corrupt_sessions(opened, came_of_it.campaign_id, request.corrupt, store)
-            tell(_NEXT.format(url=base_url, seed=request.seed))
+            of_store = "" if store == DEFAULT_STORE_URL else f" --store {quote(store)}"
+            tell(_NEXT.format(url=base_url, seed=request.seed, store=of_store))
     raise typer.Exit(came_of_it.status)
 
 

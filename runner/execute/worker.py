@@ -288,10 +288,11 @@ def _request_end(
     end: CampaignEnd, progress: _HeardProgress, said: str | None
 ) -> tuple[LaunchRequestState, str | None]:
     if end.was_stopped:
-        return (
-            LaunchRequestState.STOPPED,
-            "stopped; launching it again goes on with what is missing",
-        )
+        if progress.done < progress.total:
+            rest = "stopped; launching it again goes on with what is missing"
+        else:
+            rest = "stopped in its last run: nothing is missing"
+        return LaunchRequestState.STOPPED, rest
     if end.gave_up is not None:
         return LaunchRequestState.FAILED, end.gave_up
     if said is not None:

@@ -159,8 +159,25 @@ def test_a_run_whose_stack_was_taken_away_does_not_blame_the_user(
     assert "no longer in the hands of" in (request.message or "")
 
 
-def test_a_campaign_that_was_stopped_is_not_said_to_have_ended(store: Store, configs: Path) -> None:
-    write_oracle_configs(configs, levels=["fp8"], sessions=4, blocks=2)
+@pytest.mark.parametrize(
+    ("blocks", "note", "message"),
+    [
+        (
+            2,
+            "was stopped after 1 of 2 runs; launched again, it goes on with the others",
+            "stopped; launching it again goes on with what is missing",
+        ),
+        (
+            1,
+            "has ended; its pages stay open",
+            "stopped in its last run: nothing is missing",
+        ),
+    ],
+)
+def test_a_campaign_that_was_stopped_says_whether_anything_is_missing(
+    store: Store, configs: Path, blocks: int, note: str, message: str
+) -> None:
+    write_oracle_configs(configs, levels=["fp8"], sessions=4, blocks=blocks)
     request_id = enqueue(store, "oracle-test").id
     assert request_id is not None
 
@@ -178,11 +195,10 @@ def test_a_campaign_that_was_stopped_is_not_said_to_have_ended(store: Store, con
 
     asyncio.run(worker.work(until_empty=True))
 
-    (said,) = [note for note in listening.notes if note.startswith("campaign c-")]
-    assert said == (
-        "campaign c-1 was stopped after 1 of 2 runs; launched again, it goes on with the others"
-    )
-    assert _request(store, request_id).state == "stopped"
+    (said,) = [each for each in listening.notes if each.startswith("campaign c-")]
+    assert said == f"campaign c-1 {note}"
+    request = _request(store, request_id)
+    assert (request.state, request.message) == ("stopped", message)
 
 
 def test_a_supervised_worker_leaves_it_to_its_supervisor_to_say_who_asked() -> None:
