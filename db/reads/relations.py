@@ -38,11 +38,15 @@ WORKER = _relation(work.WorkerRow)
 
 
 def columns_of(relation: Table, value: type[Any]) -> list[Column[Any]]:
-    """The columns of `relation` that the dataclass `value` has fields for, in its order."""
-    return [relation.c[field.name] for field in fields(value)]
+    """The columns of `relation` that `value`, a dataclass or a NamedTuple, has fields for."""
+    names = getattr(value, "_fields", None) or [field.name for field in fields(value)]
+    return [relation.c[name] for name in names]
 
 
 def values(kind: type[Value], rows: Result[Any]) -> list[Value]:
+    """A NamedTuple's columns must be in its order; it is made in a twentieth of the time."""
+    if (make := getattr(kind, "_make", None)) is not None:
+        return [make(row) for row in rows.all()]
     names = tuple(rows.keys())
     return [kind(**dict(zip(names, row, strict=True))) for row in rows.all()]
 

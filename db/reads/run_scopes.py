@@ -6,6 +6,7 @@ A filter on campaign, arm, level, concurrency, block, run or state costs one rea
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, select
 
@@ -35,9 +36,11 @@ class ArmScope:
     campaign: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunScope:
-    """One run that passes; `numbers` counts its sessions by outcome, in the order of `Outcome`."""
+class RunScope(NamedTuple):
+    """One run that passes; `numbers` counts its sessions by outcome, in the order of `Outcome`.
+
+    A tuple, because a search looks at thousands.
+    """
 
     run_id: int
     block: int
@@ -74,22 +77,14 @@ def run_scopes(
         of_campaigns = {arm.campaign_id for arm in arms.values()}
         statement = statement.where(RUN.c.campaign_id.in_(of_campaigns), RUN.c.arm_id.in_(arms))
     scopes = (
-        RunScope(
-            run_id=run_id,
-            block=block,
-            state=state,
-            flags=flags,
-            started_at_us=started_at_us,
-            numbers=tuple(counts),
-            arm=arms[arm_id],
-        )
+        RunScope(run_id, block, state, flags, started_at_us, tuple(counts), arms[arm_id])
         for run_id, arm_id, block, state, flags, started_at_us, *counts in connection.execute(
             statement
         ).all()
         if arm_id in arms
     )
     asked = wanted.of("run", "block", "state", "runflag")
-    return [scope for scope in scopes if _passes_run(scope, asked)]
+    return [scope for scope in scopes if _passes_run(scope, asked)] if asked else [*scopes]
 
 
 def admitted_outcomes(wanted: Filter) -> tuple[Outcome, ...]:

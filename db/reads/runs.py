@@ -30,8 +30,9 @@ _OUTCOMES = tuple(str(outcome) for outcome in Outcome)
 _numbers_of = attrgetter(*(f"n_{outcome}" for outcome in Outcome))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCounts:
+class RunCounts(NamedTuple):
+    """A tuple, because pages read thousands at once."""
+
     id: int
     campaign_id: int
     arm_id: int

@@ -166,9 +166,7 @@ def _compare(folder: Path, sizes: tuple[Size, Size], *, times: int, only: str) -
         if pair[0].path == LIST_PATH and sizes[1].growth is not Growth.RUNS:
             held = [_store(folder, gate_size(1)), stores[1]]  # as many rows, of as many runs
         _open(held[0], pair[0])  # imports are no part of a page in a running app
-        small, large = (
-            _measure(store, page, times=times) for store, page in zip(held, pair, strict=True)
-        )
+        small, large = _measure(held, pair, times=times)
         compared = Compared(pair[1], small, large)
         _say(compared)
         faults += [f"{sizes[1].growth}: {fault}" for fault in _faults(compared)]
@@ -193,8 +191,14 @@ def _store(folder: Path, size: Size) -> Path:
         return path
 
 
-def _measure(store: Path, page: Page, *, times: int) -> Took:
-    took = [_open(store, page) for _ in range(times)]
+def _measure(stores: Sequence[Path], views: tuple[Page, Page], *, times: int) -> tuple[Took, Took]:
+    """In turns, so that what else the machine does bends both."""
+    both = [(_open(stores[0], views[0]), _open(stores[1], views[1])) for _ in range(times)]
+    small, large = zip(*both, strict=True)
+    return _median(small), _median(large)
+
+
+def _median(took: Sequence[Took]) -> Took:
     return Took(
         statistics.median(each.first_s for each in took),
         statistics.median(each.again_s for each in took),
