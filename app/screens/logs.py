@@ -20,6 +20,7 @@ from app.widgets.navigation import (
     run_crumb,
     say_ignored,
 )
+from app.widgets.panel_title import panel_title
 from app.widgets.run_clock_parts import show_clock_strip
 from app.widgets.run_parts import default_run, pick_run
 
@@ -51,7 +52,7 @@ st.title("Logs", anchor=False)
 say_ignored(parsed.ignored)
 pick_run(board, run, place=replace(place, start=None, end=None))
 with st.container(border=True, gap="xsmall"):
-    st.markdown("##### The run on one clock")
+    panel_title("The run on one clock")
     show_clock_strip(board, run, key="log clock")
 left, right = st.columns([1, 2], gap="small")
 with left:

@@ -14,6 +14,7 @@ from app.markdown_text import plain
 from app.plan_standing import PlanStanding, standing_of
 from app.records import Board
 from app.widgets.launch_desk import queue_campaign, request_of_campaign, stop_button
+from app.widgets.panel_title import panel_title
 from app.widgets.until_decided import choose_most_blocks, show_most
 from app.wording import counted_noun
 from runner.campaign.campaign import Campaign
@@ -62,7 +63,7 @@ def show_actions(board: Board, progress: Progress) -> None:
 def show_next_runs(board: Board, progress: Progress) -> None:
     """What further runs would cost, and one click that queues them: what is missing, or a block."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Further runs")
+        panel_title("Further runs")
         if progress.state is CampaignState.RUNNING or request_of_campaign(board.campaign.id):
             st.caption("Runs of this campaign are under way, or wait in the queue.")
             return

@@ -17,6 +17,7 @@ from app.palette import palette_for
 from app.records import Board
 from app.widgets.navigation import link_to
 from app.widgets.overview_parts import NO_BAR
+from app.widgets.panel_title import panel_title
 from app.wording import corrupt_words, counted_noun, levels_text, outcome_badge, state_badge
 from db.identifiers import IdKind, format_id
 from db.reads.runs import RunCounts, newest_runs
@@ -50,7 +51,7 @@ def show_head(cell: CellReading) -> None:
 
 def show_counts(cell: CellReading) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Sessions of all finished runs")
+        panel_title("Sessions of all finished runs")
         if not cell.has_evidence:
             st.caption("No finished run yet, so there is no rate.")
             return
@@ -77,7 +78,7 @@ def show_counts(cell: CellReading) -> None:
 
 def show_drift(board: Board, cell: CellReading) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Outcomes run by run")
+        panel_title("Outcomes run by run")
         bars = block_bars_of(cell, board.campaign.corrupt_outcomes)[-_SHOWN_RUNS:]
         if not bars:
             st.caption("No finished run yet.")
@@ -101,7 +102,7 @@ def show_drift(board: Board, cell: CellReading) -> None:
 
 def show_waits(cell: CellReading, baseline: CellReading | None) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Wait for the first token")
+        panel_title("Wait for the first token")
         lines = [
             WaitedLine(name, waits)
             for name, each in (("this arm", cell), ("baseline", baseline))
@@ -131,7 +132,7 @@ def _waited_in(cell: CellReading) -> list[RunCounts]:
 def show_dose(cell: CellReading, cells: Sequence[CellReading]) -> None:
     points = dose_points(cell, cells)
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Corrupt rate over concurrency")
+        panel_title("Corrupt rate over concurrency")
         if not points:
             st.caption("The same levels were run at one concurrency only.")
             return
@@ -152,7 +153,7 @@ def show_dialogues(board: Board, cell: CellReading) -> None:
     runs = newest_runs(cell.done, at_most_sessions=_LED_SESSIONS)
     found = reads_cache.failing_dialogues(runs, outcomes=corrupt)
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Dialogues that fail most")
+        panel_title("Dialogues that fail most")
         if not found:
             st.caption("No dialogue of a finished run was corrupt.")
         for each in found[:_SHOWN_DIALOGUES]:
@@ -168,7 +169,7 @@ def show_dialogues(board: Board, cell: CellReading) -> None:
 def show_again(board: Board, cell: CellReading, baseline: CellReading | None) -> None:
     """The command that plays this arm again, and the comparison with the baseline."""
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Run it again")
+        panel_title("Run it again")
         st.code(f"decisive run {board.campaign.name}", language=None, wrap_lines=True)
         st.caption(
             "Runs what is missing of the campaign, in the order of its seed; finished runs stay. "

@@ -12,6 +12,7 @@ from app.markdown_text import badge, plain
 from app.palette import palette_for
 from app.records import Board
 from app.widgets.navigation import link_to, stay_at
+from app.widgets.panel_title import panel_title
 from app.wording import (
     SECOND_US,
     corrupt_words,
@@ -59,7 +60,7 @@ def show_no_cell() -> None:
 
 def _show_head(reading: CellReading) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="xsmall"):
-        st.markdown(f"##### {plain(reading.arm.name)}", width="content")
+        panel_title(plain(reading.arm.name), fits=True)
         marks = []
         if reading.is_wedged:
             marks.append(badge("wedged", colour="violet", icon=":material/hourglass_disabled:"))
@@ -101,7 +102,7 @@ def _wedge_words(reading: CellReading) -> str:
 
 
 def _show_runs(board: Board, reading: CellReading) -> None:
-    st.markdown("##### Runs")
+    panel_title("Runs")
     every = [*reading.done, *([reading.active] if reading.active else []), *reading.left_out]
     if not every:
         st.caption("None was started." if reading.waiting else "None is planned.")
@@ -135,7 +136,7 @@ def _show_corrupt_sessions(board: Board, reading: CellReading) -> None:
         outcomes=board.campaign.corrupt_outcomes,
         limit=_SHOWN_SESSIONS,
     )
-    st.markdown(f"##### Corrupt sessions :gray[{_how_many(reading, len(sessions))}]")
+    panel_title(f"Corrupt sessions :gray[{_how_many(reading, len(sessions))}]")
     for session in sessions:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             place = SessionPlace(session=session.id, q=f"run:{session.run_id} outcome:corrupt")

@@ -16,6 +16,7 @@ from app.run_blocks import runs_by_block
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.compare_parts import Compared
 from app.widgets.navigation import link_to
+from app.widgets.panel_title import panel_title
 from app.widgets.run_clock_parts import end_marks, wedge_bands
 from app.wording import corrupt_words, counted_noun, outcome_word, state_badge
 from db.identifiers import IdKind, format_id
@@ -34,7 +35,7 @@ _SHOWN_BLOCKS = 12
 def show_counts(a: Compared, b: Compared) -> None:
     palette = palette_for(st.context.theme.type)
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Counts and rates")
+        panel_title("Counts and rates")
         st.plotly_chart(
             rate_pairs(_rate_rows(a.side.counts, b.side.counts, palette), palette),
             config={"displayModeBar": False},
@@ -59,7 +60,7 @@ def show_log_patterns(a: Compared, b: Compared) -> None:
     counts = [_log_counts(side) for side in (a, b)]
     rows = pattern_rows(*counts)
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Log events that differ")
+        panel_title("Log events that differ")
         if all(events.empty for events in counts):
             st.caption("No line of the servers' logs meant anything, in A or in B.")
         elif not rows:
@@ -75,7 +76,7 @@ def show_log_patterns(a: Compared, b: Compared) -> None:
 
 def show_curves(a: Compared, b: Compared) -> None:
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Requests in flight, aligned at the first request")
+        panel_title("Requests in flight, aligned at the first request")
         longest = max(side.side.wall_s or 0 for side in (a, b)) or None
         for side in (a, b):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -87,7 +88,7 @@ def show_curves(a: Compared, b: Compared) -> None:
 def show_pairs(a: Compared, b: Compared) -> None:
     pairs = _pairs(a, b)
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Paired sessions: same dialogue in A and B")
+        panel_title("Paired sessions: same dialogue in A and B")
         if pairs.empty:
             st.caption("The two have no dialogue in common.")
             return
@@ -106,7 +107,7 @@ def show_pairs(a: Compared, b: Compared) -> None:
 def show_block_by_block(a: Compared, b: Compared) -> None:
     """Each run with the run of the other arm in its block, which led through the same dialogues."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Block by block")
+        panel_title("Block by block")
         pairs = runs_by_block(a.runs, b.runs)
         if not pairs:
             st.caption("Neither has a finished run.")

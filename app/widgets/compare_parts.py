@@ -13,6 +13,7 @@ from app.links import ArmPlace, ComparedId, ComparePlace, ConfigView, Place, Run
 from app.markdown_text import plain
 from app.records import Board
 from app.widgets.navigation import stay_at
+from app.widgets.panel_title import panel_title
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts
 from db.reads.runs import RunCounts
@@ -118,7 +119,7 @@ def show_configuration(rows: Sequence[ConfigRow], place: ComparePlace) -> None:
     differing = [row for row in rows if row.differs]
     with st.container(border=True, gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute"):
-            st.markdown("##### Configuration", width="content")
+            panel_title("Configuration", fits=True)
             _pick_config_view(place)
         shown = differing if place.config is ConfigView.DIFFERENCES else list(rows)
         if not shown:

@@ -12,6 +12,7 @@ from app.markdown_text import plain
 from app.records import Transcript
 from app.turn_view import view_turn
 from app.widgets.navigation import link_to, stay_at
+from app.widgets.panel_title import panel_title
 from app.wording import counted_noun, outcome_badge, seconds_text
 from db.identifiers import IdKind, format_id
 from db.reads.sessions import TurnFacts
@@ -35,7 +36,7 @@ def show_two_sessions(a: ComparedId, b: ComparedId, place: ComparePlace) -> None
         )
     found = first_divergence(sides[0].turns, sides[1].turns)
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Where they part")
+        panel_title("Where they part")
         for line in divergence_lines(found):
             st.text(line)
     _show_turns(sides, found)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import reads_cache
 from app.widgets.compare_parts import Compared
+from app.widgets.panel_title import panel_title
 from app.wording import counted_noun
 from db.reads.runs import RunCounts
 from db.vocabulary import RunState
@@ -22,7 +23,7 @@ def show_divergence(a: Compared, b: Compared) -> None:
         corrupt=a.board.campaign.corrupt_outcomes,
     )
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### First divergence: the same dialogues, answer by answer")
+        panel_title("First divergence: the same dialogues, answer by answer")
         for line in lines:
             st.text(line)
         if len(every) > _MOST_RUNS:

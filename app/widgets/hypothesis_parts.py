@@ -16,6 +16,7 @@ from app.records import Board
 from app.verdict_history import history_rows
 from app.widgets.navigation import link_to
 from app.widgets.overview_parts import NO_BAR
+from app.widgets.panel_title import panel_title
 from app.wording import corrupt_words, levels_text, state_badge
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
@@ -38,7 +39,7 @@ def show_rule(board: Board, facts: VerdictFacts) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
         is_early = facts.is_registered
         when = "before the first run" if is_early else "after the first run: exploratory"
-        st.markdown(f"##### Rule, written down {when}")
+        panel_title(f"Rule, written down {when}")
         st.code(rule_text(board, facts), language=None, wrap_lines=True)
         st.caption(
             plain(
@@ -68,7 +69,7 @@ def rule_text(board: Board, facts: VerdictFacts) -> str:
 def show_both_arms(board: Board, arm: CellReading, versus: CellReading) -> None:
     palette = palette_for(st.context.theme.type)
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### What the sessions can say")
+        panel_title("What the sessions can say")
         for title, cell in (("arm", arm), ("compared with", versus)):
             place = MatrixPlace(campaign=board.campaign.id, arm=cell.arm.id)
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -89,7 +90,7 @@ def show_both_arms(board: Board, arm: CellReading, versus: CellReading) -> None:
 def show_runs_of(board: Board, arm: CellReading, versus: CellReading) -> None:
     """Both arms' runs, each linked, those that do not count with why."""
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Runs it rests on")
+        panel_title("Runs it rests on")
         for cell in (arm, versus):
             st.caption(plain(cell.arm.name))
             every = [*cell.done, *cell.left_out]

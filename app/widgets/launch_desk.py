@@ -13,6 +13,7 @@ from app.errors import UnreadableStoreError
 from app.kept_answers import forget_answers
 from app.markdown_text import plain
 from app.settings import read_settings
+from app.widgets.panel_title import panel_title
 from app.wording import ago_text, until_decided_words
 from db.campaigns import add_note
 from db.errors import StoreError
@@ -92,7 +93,7 @@ def show_queue() -> None:
     if not now.open_requests and not told:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Queue")
+        panel_title("Queue")
         waiting = 0
         for request in now.open_requests:
             is_waiting = request.state == LaunchRequestState.QUEUED

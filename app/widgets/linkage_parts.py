@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.markdown_text import plain
+from app.widgets.panel_title import panel_title
 
 
 def show_linkage(lines: list[str]) -> None:
@@ -10,6 +11,6 @@ def show_linkage(lines: list[str]) -> None:
     if not lines:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Are wedges and corruption linked?")
+        panel_title("Are wedges and corruption linked?")
         for line in lines:
             st.markdown(plain(line, limit=1000))

@@ -13,6 +13,7 @@ from app.run_clock import run_origin_us, seconds_into
 from app.session_filter import ReadFilter, read_log_filter
 from app.widgets.filter_line import log_filter_line
 from app.widgets.navigation import link_to, stay_at
+from app.widgets.panel_title import panel_title
 from app.wording import bytes_text, counted_noun, offset_text
 from db.filters.terms import words_term
 from db.reads.log_search import LogSearch, LogWindow
@@ -24,7 +25,7 @@ _LONG_LINE = 2000
 def show_kinds(run: RunCounts, place: LogsPlace) -> None:
     """Patterns rather than lines: a kind of event, how often, and how many requests it names."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Kinds of event")
+        panel_title("Kinds of event")
         kinds = reads_cache.log_event_counts(run.id)
         if kinds.empty:
             st.caption("No line of the server's log meant anything in this run.")

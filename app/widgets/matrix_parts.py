@@ -18,6 +18,7 @@ from app.matrix_axes import Axes, facets, factors_of, varies
 from app.palette import RATE_LABELS, Palette, palette_for
 from app.records import Board
 from app.widgets.navigation import link_to, stay_at
+from app.widgets.panel_title import panel_title
 from app.wording import state_badge
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts
@@ -219,7 +220,7 @@ def show_left_out(board: Board, left_out: list[RunCounts]) -> None:
     if not left_out:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Not counted")
+        panel_title("Not counted")
         st.caption("Runs that did not end as done say nothing about a rate; they are run again.")
         if len(left_out) > _SHOWN_RUNS:
             st.caption(f"The last {_SHOWN_RUNS} of {len(left_out)} runs.")

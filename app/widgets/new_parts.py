@@ -11,6 +11,7 @@ from app.markdown_text import plain
 from app.plan_standing import PlanStanding
 from app.widgets.launch_desk import queue_campaign
 from app.widgets.navigation import go_to, link_to, stay_at
+from app.widgets.panel_title import panel_title
 from app.wording import counted_noun, levels_text
 from runner.campaign.campaign import CONCURRENCY, Campaign
 from runner.campaign.file_shape import MAX_BLOCKS, LevelValue, level_text
@@ -78,7 +79,7 @@ def choose_blocks(campaign: Campaign) -> int | None:
 def show_answers(lines: Sequence[str], sentence: str) -> None:
     """What the plan can tell apart, worked out before anything is queued."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### What this plan can answer")
+        panel_title("What this plan can answer")
         if not lines:
             st.caption("It claims nothing, so that nothing is to be answered.")
             return
@@ -110,7 +111,7 @@ def show_plan(plan: Plan, *, is_beginning: bool = False) -> None:
     """`is_beginning` where further blocks may follow: these numbers are not all."""
     at_first = " at first" if is_beginning else ""
     with st.container(border=True, gap="small"):
-        st.markdown(f"##### {plain(plan.campaign.name)}")
+        panel_title(plain(plan.campaign.name))
         st.markdown(f":gray[Question] {plain(plan.campaign.question)}")
         with st.container(horizontal=True, gap="small"):
             for label, value in (

@@ -17,6 +17,7 @@ from app.palette import HEADLINE_HUES, HEADLINE_ICONS, palette_for
 from app.records import Board
 from app.widgets.launch_desk import request_of_campaign, write_note
 from app.widgets.navigation import go_to, link_to
+from app.widgets.panel_title import panel_title
 from app.wording import counted_noun, headline_so_far, until_decided_words
 from db.reads.runs import RunCounts
 from db.vocabulary import Headline, RunState
@@ -70,7 +71,7 @@ def _wedged_chip(done: Sequence[RunCounts]) -> str:
 
 def show_forest(cells: Sequence[CellReading]) -> None:
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Corrupt sessions by arm")
+        panel_title("Corrupt sessions by arm")
         st.plotly_chart(
             rate_forest(forest_rows(cells), palette_for(st.context.theme.type)),
             config=NO_BAR,
@@ -86,7 +87,7 @@ def show_forest(cells: Sequence[CellReading]) -> None:
 
 def show_next_looks(looks: Sequence[NextLook]) -> None:
     with st.container(border=True, gap="small"):
-        st.markdown("##### What to look at next")
+        panel_title("What to look at next")
         if not looks:
             st.caption("Nothing stands out: no corrupt session, no wedge, no run to be run again.")
         for look in looks:
@@ -101,7 +102,7 @@ def show_clock(board: Board, cells: Sequence[CellReading]) -> None:
     palette = palette_for(theme)
     bars = reads_cache.clock_bars(board, cells, theme=theme, at_most=_SHOWN_RUNS)
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Runs on the clock")
+        panel_title("Runs on the clock")
         if not bars:
             st.caption("No run was begun yet.")
             return
@@ -142,7 +143,7 @@ def clicked_run(selection: object) -> int | None:
 def show_notes(campaign_id: int, write: Callable[[int, str, str], None] = write_note) -> None:
     """Free notes with author and time; the newest stands first."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Notes")
+        panel_title("Notes")
         for note in reads_cache.notes(campaign_id)[:20]:
             by = plain(note.author) if note.author else "no name"
             st.caption(f"{by} · {moment_text(note.written_at_us)}")

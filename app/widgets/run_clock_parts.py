@@ -16,6 +16,7 @@ from app.palette import palette_for
 from app.records import Board
 from app.run_clock import elapsed_s, open_sessions, run_origin_us, seconds_into
 from app.widgets.navigation import link_to
+from app.widgets.panel_title import panel_title
 from app.widgets.raw_download import bytes_button
 from app.wording import counted_noun, offset_text
 from db.reads.runs import RunCounts
@@ -93,7 +94,7 @@ def show_stillness(run: RunCounts) -> None:
         return
     origin_us = run_origin_us(run, reads_cache.session_spans(run.id))
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### What stood still")
+        panel_title("What stood still")
         for span in stillness.spans:
             _show_span(run, span, origin_us)
         _show_rest(stillness, origin_us)

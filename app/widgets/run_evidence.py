@@ -18,6 +18,7 @@ from app.proof_rows import (
 from app.records import RunRecord
 from app.run_clock import run_origin_us, seconds_into
 from app.widgets.navigation import link_to
+from app.widgets.panel_title import panel_title
 from app.widgets.raw_download import raw_button
 from app.wording import counted_noun, offset_text, reason_words
 from db.identifiers import IdKind, format_id
@@ -35,7 +36,7 @@ def show_silent_reasons(run: RunCounts) -> None:
     if not run.n_error:
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown(f"##### Why {counted_noun(run.n_error, 'session')} gave no evidence")
+        panel_title(f"Why {counted_noun(run.n_error, 'session')} gave no evidence")
         for reason, number in reads_cache.silent_reasons([run]).items():
             share = f":gray[{number} of {run.n_error}]"
             st.markdown(f"**{plain(reason_words(reason))}** {share}")
@@ -49,7 +50,7 @@ def show_proof(run: RunCounts, record: RunRecord) -> None:
     """Expected and found of every check, then what was exercised, then the client's own health."""
     proof = record.proof
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Arm, expected and found")
+        panel_title("Arm, expected and found")
         checks = check_rows(proof.verification)
         if checks:
             st.table(pd.DataFrame(checks), border="horizontal", hide_index=True)
@@ -57,13 +58,13 @@ def show_proof(run: RunCounts, record: RunRecord) -> None:
             st.caption(_not_verified(run))
         exercised = exposure_rows(proof.exposure)
         if exercised:
-            st.markdown("##### Paths that were used")
+            panel_title("Paths that were used")
             st.table(pd.DataFrame(exercised), border="horizontal", hide_index=True)
         flooded = flood_sentence(proof.exposure)
         if flooded is not None:
             st.caption(flooded)
         if proof.client_health:
-            st.markdown("##### The client itself")
+            panel_title("The client itself")
             rows = health_rows(proof.client_health)
             st.table(rows, border="horizontal", hide_header=True)
 
@@ -97,7 +98,7 @@ def show_launch(record: RunRecord) -> None:
 
 def show_log_events(run: RunCounts) -> None:
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Log events")
+        panel_title("Log events")
         kinds = reads_cache.log_event_counts(run.id)
         if kinds.empty:
             so_far = "" if run.run_state.is_terminal else " so far"

@@ -13,13 +13,14 @@ from app.metric_series import named_series
 from app.palette import palette_for
 from app.run_clock import run_origin_us
 from app.widgets.navigation import stay_at
+from app.widgets.panel_title import panel_title
 from db.reads.runs import RunCounts
 
 
 def show_series(run: RunCounts, place: RunPlace) -> None:
     """One series at a time, for they are counted in different units; a snapshot, as the table."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Metrics over time")
+        panel_title("Metrics over time")
         names = reads_cache.metric_names(run.id)
         if not names:
             st.caption("No metric of this run was scraped.")

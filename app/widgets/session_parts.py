@@ -22,6 +22,7 @@ from app.session_filter import (
     with_chip,
 )
 from app.widgets.navigation import go_to, link_to
+from app.widgets.panel_title import panel_title
 from app.wording import (
     SECOND_US,
     counted_noun,
@@ -70,7 +71,7 @@ def show_answer_first(session: SessionFacts) -> None:
 
 def show_timeline(session: SessionFacts, turns: Sequence[TurnFacts], run: RunCounts) -> None:
     """The turns on the clock of the run, with the requests that were in flight meanwhile."""
-    st.markdown("##### Timeline")
+    panel_title("Timeline")
     if not session.is_timed:
         st.caption("The imported file does not tell when this session was played.")
         return
@@ -100,7 +101,7 @@ def show_timeline(session: SessionFacts, turns: Sequence[TurnFacts], run: RunCou
 
 def show_events(session: SessionFacts, run: RunCounts) -> None:
     """Log events of the run while the session ran, a few seconds around it included."""
-    st.markdown("##### Log events around it")
+    panel_title("Log events around it")
     if not session.is_timed:
         st.caption("When it was played is not known, so no line of a log can be laid beside it.")
         return
@@ -133,7 +134,7 @@ def show_twins(session: SessionFacts, twins: Sequence[TwinFacts], *, concurrency
         twin for twin in twins if twin.session_id != session.id and twin.concurrency == concurrency
     ]
     with st.container(border=True, gap="xsmall"):
-        st.markdown(f"##### Dialogue {plain(session.dialogue_key)} in other runs")
+        panel_title(f"Dialogue {plain(session.dialogue_key)} in other runs")
         if not others:
             st.caption("No other finished run at this concurrency has played it.")
         else:

@@ -16,6 +16,7 @@ from app.run_clock import run_origin_us, seconds_into
 from app.session_filter import CHIPS, ReadFilter, scoped, unknown_arms
 from app.widgets.filter_line import outcome_chips, session_filter_line
 from app.widgets.navigation import stay_at
+from app.widgets.panel_title import panel_title
 from app.wording import counted_noun, offset_text, outcome_word, reason_words
 from db.filters.terms import Term, number_term, words_term
 from db.identifiers import IdKind, format_id
@@ -113,7 +114,7 @@ def _show_title(title: str) -> None:
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
     ):
-        st.markdown(f"##### {title}", width="content")
+        panel_title(title, fits=True)
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.caption(f"as of {moment_text(reads_cache.now_us())}", width="content")
             st.button("Refresh", icon=":material/refresh:", type="tertiary")

@@ -8,6 +8,7 @@ from app.links import ArmPlace, VerdictsPlace, address_of, comparison_of
 from app.markdown_text import badge, plain
 from app.records import Board
 from app.suspects import Standing, Suspect, suspects
+from app.widgets.panel_title import panel_title
 from app.wording import corrupt_words
 from db.identifiers import IdKind, format_id
 
@@ -20,7 +21,7 @@ _BADGES = {
 
 def show_suspects(board: Board, cells: dict[int, CellReading]) -> None:
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Suspects")
+        panel_title("Suspects")
         rows = [_row(suspect, cells) for suspect in suspects(board.arms, board.verdicts)]
         if not rows:
             st.caption("The campaign varies nothing against a baseline, so there is no suspect.")

@@ -11,6 +11,7 @@ import streamlit as st
 from app import reads_cache
 from app.markdown_text import plain
 from app.settings import read_settings
+from app.widgets.panel_title import panel_title
 from app.widgets.sidebar import SILENT_AFTER_S
 from app.wording import ago_text, bytes_text
 from db.reads.work import StackLeaseFacts, WorkerFacts
@@ -24,7 +25,7 @@ _SECOND_US = 1_000_000
 
 def show_store() -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Store")
+        panel_title("Store")
         url = parse_store_url(read_settings().store_url)
         rows = {"Address": plain(str(url) if url.path is None else str(url.path.resolve()))}
         if url.path is not None:
@@ -49,7 +50,7 @@ def show_workers() -> None:
     """All that ever worked here and were not forgotten, the newest heartbeat first."""
     now_us = reads_cache.now_us()
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Workers")
+        panel_title("Workers")
         rows = [worker_row(worker, now_us=now_us) for worker in reads_cache.work_now().workers]
         if not rows:
             st.caption("No worker was ever here. Start one: `decisive worker`")
@@ -77,7 +78,7 @@ def worker_row(worker: WorkerFacts, *, now_us: int) -> dict[str, str]:
 def show_requests() -> None:
     now_us = reads_cache.now_us()
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Last requests")
+        panel_title("Last requests")
         rows = [
             {
                 "request": f"q-{request.id}",
@@ -104,7 +105,7 @@ def _request_state(state: str) -> str:
 def show_stacks() -> None:
     now_us = reads_cache.now_us()
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Stacks in use")
+        panel_title("Stacks in use")
         rows = [lease_row(lease, now_us=now_us) for lease in reads_cache.stack_leases()]
         if not rows:
             st.caption("No stack is held by a worker.")
@@ -125,7 +126,7 @@ def lease_row(lease: StackLeaseFacts, *, now_us: int) -> dict[str, str]:
 
 def show_versions() -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Versions of this dashboard")
+        panel_title("Versions of this dashboard")
         rows = {"Decisive": plain(_version("decisive-test"))}
         rows |= {name: plain(_version(name)) for name in _PACKAGES}
         rows["Python"] = plain(platform.python_version())

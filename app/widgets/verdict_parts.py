@@ -8,6 +8,7 @@ from app.markdown_text import badge, plain
 from app.records import Board
 from app.stored_verdict import StoredVerdict, read_verdict
 from app.widgets.navigation import link_to
+from app.widgets.panel_title import panel_title
 from app.wording import counted_noun, headline_badge, headline_so_far
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import VerdictFacts
@@ -20,7 +21,7 @@ EXPLORATORY = badge("exploratory", colour="gray", icon=":material/explore:")
 def show_verdict_list(board: Board, progress: Progress) -> None:
     """Each claim with its newest verdict, short; the link leads to all that was said."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown("##### Verdicts")
+        panel_title("Verdicts")
         if any(facts.headline for facts in board.verdicts):
             say_not_final(progress)
         if not board.verdicts:
@@ -89,7 +90,7 @@ def show_answers(verdict: StoredVerdict) -> None:
 
 def show_reasons(verdict: StoredVerdict) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Why, and what to mind")
+        panel_title("Why, and what to mind")
         if not verdict.reasons and not verdict.notes:
             st.caption("No reservation was stored with this verdict.")
         for reason in verdict.reasons:
@@ -102,7 +103,7 @@ def show_reasons(verdict: StoredVerdict) -> None:
 
 def show_next_steps(verdict: StoredVerdict | None) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
-        st.markdown("##### Next best experiment")
+        panel_title("Next best experiment")
         steps = verdict.next_steps if verdict else ()
         if not steps:
             st.caption("None was named with this verdict.")

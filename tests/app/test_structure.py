@@ -12,6 +12,7 @@ APP = MAIN_SCRIPT.parent
 SOURCES = sorted(APP.rglob("*.py"))
 # A report is shown by a `data:` address, which has no origin and no way into the page around it.
 OF_FOREIGN_ORIGIN = frozenset({"report_parts.py"})
+PANEL_TITLE = APP / "widgets" / "panel_title.py"
 OUR_STYLE = ("brand.py", "st.html(_FOCUS_STYLE)")  # a file in this folder
 
 
@@ -43,6 +44,16 @@ def test_nothing_is_drawn_as_html(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((APP / "screens").glob("*.py")), ids=lambda path: path.name)
 def test_a_page_is_short(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= 150
+
+
+def test_titles_of_panels_are_no_stops_of_the_tab_key() -> None:
+    """A heading in Markdown brings a link to itself, unless told not to."""
+    written = [path.name for path in SOURCES if '"#####' in path.read_text("utf-8")]
+    (call,) = [call for name, call in calls(PANEL_TITLE) if name == "st.markdown"]
+    options = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+
+    assert written == [PANEL_TITLE.name]
+    assert options["anchors"] == "False"
 
 
 def test_caches_lie_in_one_file() -> None:
