@@ -26,7 +26,7 @@ from runner.difference.log_patterns import pattern_rows
 from runner.difference.pairing import both_gave_evidence, crosstab, flips, with_classes
 from runner.evidence.counts import SessionCounts
 from runner.evidence.rates import Rate
-from runner.evidence.wording import fraction_text, interval_text, percent_text
+from runner.evidence.wording import at_most_text, fraction_text, interval_text, percent_text
 
 _SHOWN_FLIPS = 100
 _SHOWN_BLOCKS = 12
@@ -209,8 +209,9 @@ def _share(count: int, of: int) -> RatePoint | None:
         return None
     rate = Rate(count, of)
     interval = rate.wilson()
-    words = f"{fraction_text(rate)} · {percent_text(rate)} {interval_text(interval)}"
-    return RatePoint(rate.value, interval, words)
+    seen = f"{percent_text(rate)} {interval_text(interval)}"
+    share = seen if count else at_most_text(interval.high)
+    return RatePoint(rate.value, interval, f"{fraction_text(rate)} · {share}")
 
 
 def _number(value: float | None, *, places: int = 1) -> str:

@@ -1,5 +1,7 @@
 """Two runs, two arms, two sessions side by side."""
 
+import json
+
 from db.store import Store
 from db.vocabulary import Outcome, RunState
 from tests.app.conftest import Open, words_of
@@ -46,6 +48,19 @@ def test_no_difference_is_given_to_a_run_that_failed(open_page: Open, store: Sto
     assert "B failed: exit 137." in words
     assert "No difference is given: B did not finish." in words
     assert "B minus A" not in words
+
+
+def test_where_nothing_was_silent_an_upper_limit_stands_and_no_zero_percent(
+    open_page: Open, store: Store
+) -> None:
+    scene = decisive_test(store)
+    a, b = scene.runs[BROKEN].id, scene.runs["fp8 · off · fp8-sized · C=80 #1"].id
+
+    page = open_page("compare", a=f"r-{a}", b=f"r-{b}")
+
+    rates = json.loads(page.get("plotly_chart")[0].proto.spec)
+    texts = [note["text"] for note in rates["layout"]["annotations"]]
+    assert "A  0/80 · ≤\u20094.6\u2009%" in texts[texts.index("<b>Silent</b>") :]
 
 
 def test_only_differing_settings_are_shown_until_all_are_asked_for(
