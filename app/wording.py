@@ -39,7 +39,7 @@ _FLAG_WORDS: dict[str, str] = {
     RunFlag.RECORD_CAPPED: "a record was cut at its limit",
     RunFlag.ENDED_AT_WEDGE: "it was ended at a wedge",
     RunFlag.FOREIGN_TRAFFIC: "others used the server meanwhile",
-    RunFlag.ARRIVALS_LATE: "sessions arrived faster than there were places",
+    RunFlag.ARRIVALS_LATE: "sessions began late",
     RunFlag.IMPORTED: "another tool made it",
 }
 

@@ -64,6 +64,10 @@ def test_every_flag_and_reason_has_words_without_underscores() -> None:
         assert "_" not in reason_words(reason)
 
 
+def test_sessions_that_began_late_are_not_said_to_have_found_no_place() -> None:
+    assert flag_words([RunFlag.ARRIVALS_LATE]) == "sessions began late"
+
+
 def test_levels_are_written_with_their_factor() -> None:
     assert levels_text({"hicache": "on", "concurrency": 80}, without=["concurrency"]) == (
         "hicache on"
