@@ -2,6 +2,7 @@
 
 * AppError
   + NoStoreError           nothing was recorded yet: start a worker, the page fills by itself
+    + StoreGoneError       there was a store, and it is not there any more
   + UnreadableStoreError   the store is of another version or cannot be read: what to do is said
   + UnknownIdError         an address names something that the store does not have
   + NoConfigsError         the folder of campaign files cannot be found or read
@@ -14,6 +15,10 @@ class AppError(Exception):
 
 class NoStoreError(AppError):
     """No store exists at the address yet."""
+
+
+class StoreGoneError(NoStoreError):
+    """A store that this dashboard has read is not there any more."""
 
 
 class UnreadableStoreError(AppError):

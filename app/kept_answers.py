@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from app import records
 from app.arm_pictures import gantt_bars
 from app.cell_reading import CellReading, read_cells
-from app.errors import NoStoreError, UnreadableStoreError
+from app.errors import NoStoreError, StoreGoneError, UnreadableStoreError
 from app.figures.run_gantt import GanttBar
 from app.listed_campaign import ListedCampaign, listed
 from app.palette import palette_for
@@ -46,6 +46,9 @@ from runner.report.stored_report import (
 
 ANSWERS_LIVE_S = 1.0
 _PAIRED_DIALOGUES = 100
+
+_opened_before: set[str] = set()
+"""The addresses at which a store was read, to tell one that is gone from one not begun yet."""
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -112,7 +115,7 @@ def forget_answers() -> None:
 
 
 def store_key() -> StoreKey:
-    """Raises NoStoreError, UnreadableStoreError."""
+    """Raises NoStoreError, of which StoreGoneError is one, and UnreadableStoreError."""
     url = read_settings().store_url
     path = _path_of(url)
     if path is None:
@@ -120,13 +123,17 @@ def store_key() -> StoreKey:
     try:
         status = path.stat()
     except OSError:
+        if url in _opened_before:
+            raise StoreGoneError(f"There is no store at {path} any more.") from None
         raise NoStoreError(f"There is no store at {path} yet.") from None
     return StoreKey(url, status.st_dev, status.st_ino)
 
 
 @st.cache_resource(max_entries=4, on_release=Store.close, show_spinner=False)
 def opened_store(key: StoreKey) -> Store:
-    return open_store_read_only(key.url)
+    store = open_store_read_only(key.url)
+    _opened_before.add(key.url)
+    return store
 
 
 # A campaign of thousands of runs takes longer to read than its page to draw; nothing of it changes

@@ -5,7 +5,14 @@ import traceback
 
 import streamlit as st
 
-from app.errors import AppError, NoConfigsError, NoStoreError, UnknownIdError, UnreadableStoreError
+from app.errors import (
+    AppError,
+    NoConfigsError,
+    NoStoreError,
+    StoreGoneError,
+    UnknownIdError,
+    UnreadableStoreError,
+)
 from app.kept_answers import reading
 from app.links import CampaignsPlace
 from app.markdown_text import plain
@@ -18,7 +25,9 @@ _LOG = logging.getLogger("decisive.dashboard")
 
 def show_trouble(error: AppError) -> None:
     """The page for an error that was foreseen."""
-    if isinstance(error, NoStoreError):
+    if isinstance(error, StoreGoneError):
+        _show_store_gone(error)
+    elif isinstance(error, NoStoreError):
         _show_no_store(error)
     elif isinstance(error, UnreadableStoreError):
         st.error(plain(str(error)), title="This store cannot be read", icon=":material/database:")
@@ -52,6 +61,16 @@ def _show_no_store(error: NoStoreError) -> None:
         "run: `decisive up`, `decisive worker` and `decisive run` all do.",
         title="Waiting for the first run",
         icon=":material/hourglass_empty:",
+    )
+    st.caption(f"Store: {plain(_where())} · {plain(str(error))}")
+
+
+def _show_store_gone(error: StoreGoneError) -> None:
+    st.warning(
+        "It was here, and was moved, renamed or deleted since, or its disk is away. Put it back, "
+        "and the page goes on by itself; a worker started now begins a new and empty one.",
+        title="The store is gone",
+        icon=":material/database_off:",
     )
     st.caption(f"Store: {plain(_where())} · {plain(str(error))}")
 

@@ -32,6 +32,36 @@ def test_the_page_fills_as_soon_as_a_store_appears(open_page: Open, store_path: 
     assert "first-light" in words_of(page)
 
 
+def test_a_store_that_was_read_and_is_gone_is_not_called_the_first_run(
+    open_page: Open, store: Store, store_path: Path
+) -> None:
+    decisive_test(store)
+    page = open_page()
+    store_path.rename(store_path.with_name("moved.db"))
+
+    page.run()
+
+    assert not page.exception
+    words = words_of(page)
+    assert "The store is gone" in words
+    assert f"There is no store at {store_path} any more." in words
+    assert "Waiting for the first run" not in words
+
+
+def test_a_store_that_is_put_back_is_shown_again(
+    open_page: Open, store: Store, store_path: Path
+) -> None:
+    decisive_test(store)
+    page = open_page()
+    away = store_path.rename(store_path.with_name("moved.db"))
+    page.run()
+    away.rename(store_path)
+
+    page.run()
+
+    assert "decisive-test" in words_of(page)
+
+
 def test_an_empty_store_offers_the_files_of_the_server(open_page: Open, store: Store) -> None:
     words = words_of(open_page())
 
