@@ -68,7 +68,7 @@ def outcome_chips(
 
     def remember() -> None:
         chip = st.session_state[key]
-        if chip is not None:
+        if chip is not None and chip != picked:  # see app.widgets.navigation.stay_at
             stay_at(replace(place, q=with_chip(read.filter, chip).text))
 
     st.pills(
@@ -93,7 +93,8 @@ def _line(
     key = f"filter line {key} {place.q}"
 
     def remember() -> None:
-        stay_at(replace(place, q=st.session_state[key].strip()))
+        if st.session_state[key].strip() != place.q:  # see app.widgets.navigation.stay_at
+            stay_at(replace(place, q=st.session_state[key].strip()))
 
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.text_input(

@@ -33,7 +33,12 @@ def go_to(place: Place) -> None:
 
 
 def stay_at(place: Place) -> None:
-    """Write the place into the address of this page; meant for callbacks of widgets."""
+    """Write the place into the address of this page; meant for callbacks of widgets.
+
+    A browser may still tell of a widget that the page has just dropped, and Streamlit then calls
+    its callback: what was shown anyway is no choice, and must not be written into the address of a
+    page that follows what is in work.
+    """
     st.query_params.from_dict(query_of(place))
 
 

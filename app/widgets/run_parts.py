@@ -84,7 +84,8 @@ def pick_run(board: Board, run: RunCounts, *, place: RunPlace | LogsPlace | None
     key = f"run picker {run.id}"
 
     def remember() -> None:
-        stay_at(replace(place or RunPlace(), run=st.session_state[key]))
+        if st.session_state[key] != run.id:  # see app.widgets.navigation.stay_at
+            stay_at(replace(place or RunPlace(), run=st.session_state[key]))
 
     words = {each.id: _picker_words(board, each) for each in board.runs}
     st.selectbox(

@@ -54,7 +54,8 @@ def _pick_series(names: Sequence[str], place: RunPlace) -> str:
     key = f"series {place.run} {current}"
 
     def remember() -> None:
-        stay_at(replace(place, series=st.session_state[key]))
+        if st.session_state[key] != current:  # see app.widgets.navigation.stay_at
+            stay_at(replace(place, series=st.session_state[key]))
 
     st.selectbox(
         "Series",

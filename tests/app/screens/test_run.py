@@ -1,6 +1,7 @@
 """One run: live while it is driven, its proof, and what is said when it does not count."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.kept_answers import forget_answers
 from app.widgets.run_parts import shown_token
@@ -248,3 +249,25 @@ def test_without_a_run_in_its_address_the_page_follows_to_the_next_one(store: St
 
     assert shown_token(1, None) != between[0]
     assert shown_token(1, driving.id) == between[1]
+
+
+def test_a_page_goes_on_following_when_a_browser_still_tells_of_what_it_showed_before(
+    open_page: Open, store: Store
+) -> None:
+    following, driving = list(half_way(store).runs.values())[2:4]
+    page = open_page("run", campaign="c-1")
+    assert _shown_run(page) == driving.id
+    told = page._tree.get_widget_states()
+
+    edit(store, driving, state=RunState.DONE)
+    edit(store, following, state=RunState.APPLYING)
+    forget_answers()
+    page.run()
+    page._run(told)  # what a poll sends that left before the new page arrived
+
+    assert _shown_run(page) == following.id
+    assert set(page.query_params) == {"campaign"}
+
+
+def _shown_run(page: AppTest) -> int:
+    return int(page.title[0].value.removeprefix("r-"))
