@@ -24,7 +24,7 @@ from app.widgets.navigation import (
     matrix_crumb,
     say_ignored,
 )
-from app.widgets.polling import IDLE_S, redraw_on_change
+from app.widgets.polling import IDLE_S, redraw_on_change, standing
 from app.widgets.session_table import show_sessions_of_arm
 
 parsed = read_place(ArmPlace, st.query_params.to_dict())
@@ -32,6 +32,8 @@ place = parsed.place
 if place.arm is None:
     raise UnknownIdError("The address names no arm; open one from the matrix.")
 campaign_id = reads_cache.campaign_of_arm(place.arm)
+token = partial(campaign_token, campaign_id)
+seen = standing(token)
 board = reads_cache.board(campaign_id)
 cells = reads_cache.cells(board)
 cell = next(each for each in cells if each.arm.id == place.arm)
@@ -57,4 +59,4 @@ with left:
 with right:
     show_again(board, cell, baseline)
 show_provenance(board)
-redraw_on_change(partial(campaign_token, campaign_id), every_s=IDLE_S)
+redraw_on_change(token, seen=seen, every_s=IDLE_S)

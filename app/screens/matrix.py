@@ -18,7 +18,7 @@ from app.widgets.campaign_head import (
     show_provenance,
     verdict_badges,
 )
-from app.widgets.campaign_page import open_campaign
+from app.widgets.campaign_page import open_watched_campaign
 from app.widgets.cell_drawer import show_drawer, show_no_cell
 from app.widgets.matrix_parts import (
     matrix_csv,
@@ -38,7 +38,7 @@ from app.widgets.navigation import (
 from app.widgets.polling import BUSY_S, IDLE_S, redraw_on_change
 from app.widgets.verdict_parts import show_verdict_list
 
-parsed, board = open_campaign(MatrixPlace)
+parsed, board, seen = open_watched_campaign(MatrixPlace)
 place = replace(parsed.place, campaign=board.campaign.id)
 complete_address(place)
 progress = progress_now(board)
@@ -89,5 +89,7 @@ if chosen is not None:
     show_verdict_list(board, progress)
 show_provenance(board)
 redraw_on_change(
-    partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S
+    partial(campaign_token, board.campaign.id),
+    seen=seen,
+    every_s=BUSY_S if progress.active else IDLE_S,
 )

@@ -17,7 +17,7 @@ from app.widgets.campaign_head import (
     show_progress,
     show_provenance,
 )
-from app.widgets.campaign_page import open_campaign
+from app.widgets.campaign_page import open_watched_campaign
 from app.widgets.navigation import (
     Crumb,
     breadcrumb,
@@ -36,7 +36,7 @@ from app.widgets.overview_parts import (
 from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change
 from app.widgets.verdict_parts import show_verdict_list
 
-parsed, board = open_campaign(OverviewPlace)
+parsed, board, seen = open_watched_campaign(OverviewPlace)
 complete_address(replace(parsed.place, campaign=board.campaign.id))
 progress = progress_now(board)
 cells = reads_cache.cells(board)
@@ -89,5 +89,7 @@ with right:
 show_notes(board.campaign.id)
 show_provenance(board)
 redraw_on_change(
-    partial(campaign_token, board.campaign.id), every_s=BUSY_S if progress.active else IDLE_S
+    partial(campaign_token, board.campaign.id),
+    seen=seen,
+    every_s=BUSY_S if progress.active else IDLE_S,
 )

@@ -9,7 +9,7 @@ from app import reads_cache
 from app.campaign_progress import CampaignState
 from app.current_campaign import current_campaign
 from app.links import RunPlace, read_place
-from app.widgets.campaign_head import campaign_token, progress_now, show_provenance
+from app.widgets.campaign_head import progress_now, show_provenance
 from app.widgets.empty_pages import show_no_campaigns, show_no_runs
 from app.widgets.navigation import (
     Crumb,
@@ -20,7 +20,7 @@ from app.widgets.navigation import (
     matrix_crumb,
     say_ignored,
 )
-from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change
+from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change, standing
 from app.widgets.run_clock_parts import show_stillness
 from app.widgets.run_evidence import (
     show_launch,
@@ -49,6 +49,8 @@ else:
 if campaign_id is None:
     show_no_campaigns()
     st.stop()
+token = partial(shown_token, campaign_id, named)
+seen = standing(token)
 board = reads_cache.board(campaign_id)
 run = default_run(board.runs) if named is None else board.run(named)
 if named is None:  # without a run in its address the page follows the one in work
@@ -61,7 +63,7 @@ breadcrumb(
 )
 if run is None:
     show_no_runs("This campaign has planned nothing yet.")
-    redraw_on_change(partial(campaign_token, campaign_id), every_s=IDLE_S)
+    redraw_on_change(token, seen=seen, every_s=IDLE_S)
     st.stop()
 
 show_head(board, run)
@@ -86,6 +88,7 @@ with right:
     show_launch(record)
 show_provenance(board)
 redraw_on_change(
-    partial(shown_token, campaign_id, named),
+    token,
+    seen=seen,
     every_s=BUSY_S if is_moving or is_followed else IDLE_S,
 )

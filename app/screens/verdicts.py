@@ -12,7 +12,7 @@ from app.markdown_text import plain
 from app.stored_verdict import read_verdict
 from app.widgets.again_desk import show_next_runs
 from app.widgets.campaign_head import campaign_token, progress_now, show_provenance
-from app.widgets.campaign_page import open_campaign
+from app.widgets.campaign_page import open_watched_campaign
 from app.widgets.hypothesis_parts import show_both_arms, show_history, show_rule, show_runs_of
 from app.widgets.linkage_parts import show_linkage
 from app.widgets.navigation import (
@@ -36,7 +36,7 @@ from app.widgets.verdict_parts import (
 from app.wording import headline_badge
 from db.identifiers import IdKind, format_id
 
-parsed, board = open_campaign(VerdictsPlace)
+parsed, board, seen = open_watched_campaign(VerdictsPlace)
 place = parsed.place
 complete_address(replace(place, campaign=board.campaign.id))
 crumbs = campaign_crumbs(board.campaign)
@@ -89,4 +89,4 @@ else:
     show_history(facts)
 show_notes(board.campaign.id)
 show_provenance(board)
-redraw_on_change(partial(campaign_token, board.campaign.id), every_s=IDLE_S)
+redraw_on_change(partial(campaign_token, board.campaign.id), seen=seen, every_s=IDLE_S)

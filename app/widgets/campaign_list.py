@@ -24,12 +24,17 @@ _MOST_TRIALS = 60
 _LINE_BREAK = "  \n"
 
 
-def show_campaigns(campaigns: Sequence[CampaignFacts]) -> list[int]:
-    """The ids of those shown; what a reduction made stands under its campaign, closed."""
+def show_campaigns(campaigns: Sequence[CampaignFacts]) -> tuple[list[int], Hashable]:
+    """The ids of those shown, and how they stood before they were read.
+
+    What a reduction made stands under its campaign, closed.
+    """
     groups = by_reduction(campaigns)
     pages = -(-len(groups) // _PAGE_ROWS)
     page = st.pagination(pages, key="campaigns page") if pages > 1 else 1
     shown = groups[(page - 1) * _PAGE_ROWS : page * _PAGE_ROWS]
+    ids = [group.campaign.id for group in shown]
+    moved = rows_token(ids)
     read = reads_cache.listed_campaigns([group.campaign for group in shown])
     for group, listed in zip(shown, read, strict=True):
         _show_campaign(listed)
@@ -41,7 +46,7 @@ def show_campaigns(campaigns: Sequence[CampaignFacts]) -> list[int]:
             f"The newest {len(campaigns):,} of {counted_noun(stored, 'campaign')}; an older one "
             "opens by its id in the address: `/overview?campaign=c-1`"
         )
-    return [group.campaign.id for group in shown]
+    return ids, moved
 
 
 def _show_trials(trials: Sequence[CampaignFacts]) -> None:
@@ -55,12 +60,16 @@ def _show_trials(trials: Sequence[CampaignFacts]) -> None:
 
 def list_token(shown: Sequence[int]) -> Hashable:
     """Changes whenever a row that is shown, or the queue, has changed, or a campaign is new."""
+    return rows_token(shown), queue_token()
+
+
+def rows_token(shown: Sequence[int]) -> Hashable:
+    return reads_cache.movements(shown), reads_cache.campaign_count()
+
+
+def queue_token() -> Hashable:
     open_requests = reads_cache.work_now().open_requests
-    return (
-        reads_cache.movements(shown),
-        reads_cache.campaign_count(),
-        tuple((request.id, request.state, request.stop_requested) for request in open_requests),
-    )
+    return tuple((request.id, request.state, request.stop_requested) for request in open_requests)
 
 
 def is_busy() -> bool:
@@ -120,8 +129,7 @@ def _show_moved(progress: Progress, left_out: str) -> None:
     if progress.state is CampaignState.DONE:
         lines.insert(0, done)
     else:
-        st.markdown(done)
-        st.progress(progress.share)
+        st.progress(progress.share, text=done)
     st.markdown(_LINE_BREAK.join(lines))
 
 

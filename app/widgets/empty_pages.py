@@ -19,7 +19,7 @@ def show_no_campaigns() -> None:
             "server, or start one at a terminal with `decisive run FILE`."
         )
         link_to(NewPlace(), "Choose a campaign file", icon=":material/add:")
-    redraw_on_change(_campaign_count, every_s=2.0)
+    redraw_on_change(_campaign_count, seen=0, every_s=2.0)
 
 
 def show_no_runs(sentence: str) -> None:

@@ -18,7 +18,7 @@ from app.links import CampaignsPlace
 from app.markdown_text import plain
 from app.settings import read_settings
 from app.widgets.navigation import link_to
-from app.widgets.polling import redraw_on_change
+from app.widgets.polling import redraw_on_change, standing
 
 _LOG = logging.getLogger("decisive.dashboard")
 
@@ -86,4 +86,4 @@ def store_state() -> str:
 
 
 def wait_for_store() -> None:
-    redraw_on_change(store_state, every_s=1.0)
+    redraw_on_change(store_state, seen=standing(store_state), every_s=1.0)

@@ -65,6 +65,7 @@ def words_of(page: AppTest) -> str:
     for kind in ("error", "warning", "info"):
         parts += [str(element.proto.title) for element in getattr(page, kind)]
     parts += [f"{metric.label} {metric.value} {metric.delta}" for metric in page.metric]
+    parts += [bar.proto.text for bar in page.get("progress")]
     parts += [expander.label for expander in page.expander]
     parts += [link.proto.label for link in page.get("page_link")]
     return "\n".join(parts).replace("\\", "")
