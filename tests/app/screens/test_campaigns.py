@@ -158,11 +158,11 @@ def test_a_living_worker_shows_its_heartbeat(open_page: Open, store: Store) -> N
 
 
 def test_a_silent_worker_is_called_silent_with_the_next_step(open_page: Open, store: Store) -> None:
-    half_way(store, now_us=time.time_ns() // 1000 - 41 * 1_000_000)
+    half_way(store, now_us=time.time_ns() // 1000 - 320 * 1_000_000)
 
     words = words_of(open_page())
 
-    assert "Worker w-1 silent for 4" in words
+    assert "Worker w-1 silent for 5" in words
     assert "decisive worker" in words
 
 
