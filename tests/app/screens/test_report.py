@@ -158,13 +158,13 @@ def test_a_report_on_very_many_sessions_is_made_when_it_is_asked_for(
     open_page: Open, store: Store
 ) -> None:
     stored = stored_campaign(store)
-    stored_run(store, stored.arms[0], counts={Outcome.DONE: 15_000})
-    stored_run(store, stored.arms[1], counts={Outcome.DONE: 15_000})
+    stored_run(store, stored.arms[0], counts={Outcome.DONE: 10_500})
+    stored_run(store, stored.arms[1], counts={Outcome.DONE: 10_500})
 
     page = open_page("report", campaign="c-1")
 
     (command,) = page.code
-    assert "It is about 30,000 sessions in 2 runs" in words_of(page)
+    assert "It is about 21,000 sessions in 2 runs" in words_of(page)
     assert command.value.startswith("decisive report")
     next(each for each in page.button if each.label == "Make the report").click()
     assert len(page.run().code) == 2
