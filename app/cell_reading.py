@@ -6,7 +6,6 @@ Only runs that are done count; the others are kept apart, each with its reason.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from app.wording import counted_noun
 from db.reads.campaigns import ArmFacts
@@ -16,8 +15,6 @@ from runner.evidence.counts import SessionCounts, counted
 
 ENOUGH_SESSIONS = 59
 """So many clean sessions show, at 95 %, that a rate of 5 % would have been seen."""
-
-_numbers_of = attrgetter(*(f"n_{outcome}" for outcome in Outcome))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def counts_of(run: RunCounts, corrupt_outcomes: Sequence[str]) -> SessionCounts:
 
 def pooled_counts(runs: Iterable[RunCounts], corrupt_outcomes: Sequence[str]) -> SessionCounts:
     """The sum over runs; added up first, for a cell may have hundreds of them."""
-    numbers = list(map(_numbers_of, runs)) or [(0,) * len(Outcome)]
+    numbers = [run.numbers for run in runs] or [(0,) * len(Outcome)]
     totals = map(sum, zip(*numbers, strict=True))
     return counted(dict(zip(Outcome, totals, strict=True)), corrupt=corrupt_outcomes)
 

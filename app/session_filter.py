@@ -10,8 +10,6 @@ from db.errors import FilterError
 from db.filters.keys import LOG_KEYS, SESSION_KEYS, Key
 from db.filters.parsing import parse_filter
 from db.filters.terms import Filter, Term, words_term
-from db.reads.campaigns import ArmFacts
-from db.reads.run_scopes import names_arm
 from db.reads.session_search import ListedSession
 from db.vocabulary import Outcome, OutcomeClass
 
@@ -69,16 +67,6 @@ def chip_numbers(matched: Mapping[str, int]) -> dict[str, int]:
     """Sessions by chip; those without any are left out, except the chip of all."""
     numbers = {chip: _of_chip(chip, matched) for chip in CHIPS}
     return {chip: number for chip, number in numbers.items() if number or chip == EVERY}
-
-
-def unknown_arms(wanted: Filter, arms: Sequence[ArmFacts]) -> list[str]:
-    """Words of `arm:` terms that are about none of these arms, whether asked for or excluded."""
-    words = dict.fromkeys(word for term in wanted.of("arm") for word in term.words)
-    return [
-        word
-        for word in words
-        if not any(names_arm(word, arm_id=arm.id, name=arm.name, tag=arm.tag) for arm in arms)
-    ]
 
 
 def scoped(wanted: Filter, *scope: Term) -> str:

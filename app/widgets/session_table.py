@@ -13,7 +13,7 @@ from app.cell_reading import CellReading
 from app.links import ArmPlace, RunPlace, SessionPlace, SessionsPlace, address_of
 from app.markdown_text import plain
 from app.run_clock import run_origin_us, seconds_into
-from app.session_filter import CHIPS, ReadFilter, scoped, unknown_arms
+from app.session_filter import CHIPS, ReadFilter, scoped
 from app.widgets.filter_line import outcome_chips, session_filter_line
 from app.widgets.navigation import stay_at
 from app.widgets.panel_title import panel_title
@@ -21,6 +21,7 @@ from app.wording import counted_noun, offset_text, outcome_word, reason_words
 from db.filters.terms import Term, number_term, words_term
 from db.identifiers import IdKind, format_id
 from db.reads.campaigns import ArmFacts
+from db.reads.run_scopes import ArmWords, unknown_arms
 from db.reads.runs import RunCounts
 from db.reads.session_search import MOST_SESSIONS, FoundSession, SessionSearch
 from db.reads.sessions import SessionFacts
@@ -88,7 +89,7 @@ def _show_list(
 
 
 def _say_unknown_arms(read: ReadFilter, arms: Sequence[ArmFacts]) -> None:
-    unknown = unknown_arms(read.filter, arms)
+    unknown = unknown_arms(read.filter, [ArmWords(arm.id, arm.name, arm.tag) for arm in arms])
     if not unknown:
         return
     there_are = "; ".join(f"{format_id(IdKind.ARM, arm.id)} {arm.name}" for arm in arms[:_ARMS])

@@ -4,7 +4,7 @@ A filter on campaign, arm, level, concurrency, block, run or state costs one rea
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from db.filters.terms import Comparison, Filter, Term
 from db.identifiers import IdKind, parse_id
 from db.reads.relations import ARM, CAMPAIGN, RUN
+from db.reads.runs import OUTCOME_NAMES
 from db.tables.columns import Json, JsonList
 from db.vocabulary import Outcome
 
@@ -20,7 +21,6 @@ RUN_KEYS = ("run", "block", "state", "runflag", "arm", "level", "c", "campaign")
 
 _ARM_KEYS = ("arm", "level", "c", "campaign")
 _WORD = re.compile(r"[^\W_]+")
-_OUTCOMES = tuple(str(outcome) for outcome in Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class RunScope(NamedTuple):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        return dict(zip(_OUTCOMES, self.numbers, strict=True))
+        return dict(zip(OUTCOME_NAMES, self.numbers, strict=True))
 
     @property
     def sessions(self) -> int:
@@ -153,17 +153,30 @@ def _is_of_arm(term: Term, arm: ArmScope) -> bool:
         )
     if term.key == "level":
         return any(_has_level(arm, word) for word in term.words)
-    return any(
-        names_arm(word, arm_id=arm.arm_id, name=arm.name, tag=arm.tag) for word in term.words
-    )
+    words = ArmWords(arm.arm_id, arm.name, arm.tag)
+    return any(_names_arm(word, words) for word in term.words)
 
 
-def names_arm(word: str, *, arm_id: int, name: str, tag: str | None) -> bool:
-    """Whether a word of an `arm:` term is about this arm: its id, or words of its name or tag."""
+class ArmWords(NamedTuple):
+    """What an `arm:` term can name an arm by."""
+
+    arm_id: int
+    name: str
+    tag: str | None
+
+
+def unknown_arms(wanted: Filter, arms: Collection[ArmWords]) -> list[str]:
+    """Words of `arm:` terms that are about none of these arms, whether asked for or excluded."""
+    words = dict.fromkeys(word for term in wanted.of("arm") for word in term.words)
+    return [word for word in words if not any(_names_arm(word, arm) for arm in arms)]
+
+
+def _names_arm(word: str, arm: ArmWords) -> bool:
+    """Whether it is the arm's id, or words of its name or tag."""
     row_id = parse_id(IdKind.ARM, word)
     if row_id is not None:
-        return row_id == arm_id
-    return any(_has_in_order(each, word) for each in (name, tag or ""))
+        return row_id == arm.arm_id
+    return any(_has_in_order(each, word) for each in (arm.name, arm.tag or ""))
 
 
 def _has_level(arm: ArmScope, word: str) -> bool:

@@ -26,7 +26,7 @@ from db.vocabulary import Outcome, RunFlag, RunState
 
 # Pages ask thousands of runs: a word is looked up in a fraction of what the enumeration takes.
 _STATE_OF = {str(state): state for state in RunState}
-_OUTCOMES = tuple(str(outcome) for outcome in Outcome)
+OUTCOME_NAMES = tuple(str(outcome) for outcome in Outcome)
 _numbers_of = attrgetter(*(f"n_{outcome}" for outcome in Outcome))
 
 
@@ -67,9 +67,15 @@ class RunCounts(NamedTuple):
     peak_running: float | None
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """Sessions by outcome, in the order of `Outcome`."""
+        found: tuple[int, ...] = _numbers_of(self)
+        return found
+
+    @property
     def counts(self) -> dict[str, int]:
         """Sessions by outcome, zeros included."""
-        return dict(zip(_OUTCOMES, _numbers_of(self), strict=True))
+        return dict(zip(OUTCOME_NAMES, self.numbers, strict=True))
 
     @property
     def told_wedge_requests(self) -> int | None:

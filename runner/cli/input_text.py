@@ -29,8 +29,11 @@ def read_input(file: Path, *, errors: str = "strict", most_bytes: int = MOST_BYT
 
 
 def _content_of(file: Path, most_bytes: int) -> bytes:
-    with sys.stdin.buffer if str(file) == "-" else file.open("rb") as opened:
-        content = opened.read(most_bytes + 1)
+    if str(file) == "-":
+        content = sys.stdin.buffer.read(most_bytes + 1)
+    else:
+        with file.open("rb") as opened:
+            content = opened.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise UsageError(
             f"{file} holds more than {most_bytes:,} bytes, which is more than is read: "

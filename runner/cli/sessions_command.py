@@ -13,7 +13,7 @@ from db.filters.keys import SESSION_KEYS
 from db.filters.parsing import parse_filter
 from db.filters.terms import Filter
 from db.identifiers import IdKind, format_id
-from db.reads.run_scopes import ArmScope, names_arm, run_scopes
+from db.reads.run_scopes import ArmScope, ArmWords, run_scopes, unknown_arms
 from db.reads.session_search import MOST_SESSIONS, FoundSession, SessionSearch, search_sessions
 from db.reads.time_cap import TimeCap
 from db.store import open_store_read_only
@@ -76,12 +76,7 @@ def _unknown_arms(connection: Connection, wanted: Filter, search: SessionSearch)
 
 
 def _naming_none(wanted: Filter, arms: Collection[ArmScope]) -> list[str]:
-    words = dict.fromkeys(word for term in wanted.of("arm") for word in term.words)
-    return [
-        word
-        for word in words
-        if not any(names_arm(word, arm_id=a.arm_id, name=a.name, tag=a.tag) for a in arms)
-    ]
+    return unknown_arms(wanted, [ArmWords(arm.arm_id, arm.name, arm.tag) for arm in arms])
 
 
 def _say(search: SessionSearch) -> None:

@@ -69,7 +69,8 @@ def test_an_arm_that_the_server_never_was_in_leaves_its_runs_missing(tmp_path: P
     run_once(tmp_path)
 
     verdict = verdict_in(tmp_path)
-    assert "invalid:runs_missing" in verdict.reason_codes
+    # A busy machine may miss the page of metrics that shows the other arm in use.
+    assert verdict.reason_codes - {"invalid:not_exercised"} == {"invalid:runs_missing"}
     (left_out,) = verdict.exclusions
     assert "is invalid: the stack is not in this arm" in left_out
 
