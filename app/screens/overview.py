@@ -26,11 +26,11 @@ from app.widgets.navigation import (
     link_to,
     say_ignored,
 )
+from app.widgets.notes import show_notes
 from app.widgets.overview_parts import (
     show_clock,
     show_forest,
     show_next_looks,
-    show_notes,
     status_chips,
 )
 from app.widgets.polling import BUSY_S, IDLE_S, live, redraw_on_change

@@ -22,7 +22,7 @@ from app.widgets.navigation import (
     complete_address,
     say_ignored,
 )
-from app.widgets.overview_parts import show_notes
+from app.widgets.notes import show_notes
 from app.widgets.polling import IDLE_S, redraw_on_change
 from app.widgets.suspect_ledger import show_suspects
 from app.widgets.verdict_parts import (

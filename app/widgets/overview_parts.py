@@ -1,13 +1,12 @@
 """Parts of the overview of one campaign: status in chips, rates, where to look, the clock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from app import reads_cache
 from app.arm_pictures import begun_runs, forest_rows
 from app.cell_reading import CellReading
-from app.errors import UnreadableStoreError
 from app.figures.rate_forest import rate_forest
 from app.figures.run_gantt import run_gantt
 from app.links import RunPlace
@@ -15,15 +14,13 @@ from app.markdown_text import badge, plain
 from app.next_looks import NextLook
 from app.palette import HEADLINE_HUES, HEADLINE_ICONS, palette_for
 from app.records import Board
-from app.widgets.launch_desk import request_of_campaign, write_note
+from app.widgets.launch_desk import request_of_campaign
 from app.widgets.navigation import go_to, link_to
 from app.widgets.panel_title import panel_title
 from app.wording import counted_noun, headline_so_far, until_decided_words
 from db.reads.runs import RunCounts
 from db.vocabulary import Headline, RunState
-from runner.evidence.wording import moment_text
 
-_LONG_NOTE = 4000
 _SHOWN_RUNS = 120
 NO_BAR = {"displayModeBar": False}
 
@@ -138,27 +135,3 @@ def clicked_run(selection: object) -> int | None:
         if isinstance(found, int):
             return found
     return None
-
-
-def show_notes(campaign_id: int, write: Callable[[int, str, str], None] = write_note) -> None:
-    """Free notes with author and time; the newest stands first."""
-    with st.container(border=True, gap="xsmall"):
-        panel_title("Notes")
-        for note in reads_cache.notes(campaign_id)[:20]:
-            by = plain(note.author) if note.author else "no name"
-            st.caption(f"{by} · {moment_text(note.written_at_us)}")
-            st.text(note.text)
-        with st.form(f"note {campaign_id}", clear_on_submit=True, border=False):
-            text = st.text_area("Note", max_chars=_LONG_NOTE, height=68)
-            with st.container(horizontal=True, vertical_alignment="bottom"):
-                author = st.text_input("Your name", max_chars=80, width=220)
-                sent = st.form_submit_button("Add note", icon=":material/add_comment:")
-        if sent and text.strip():
-            try:
-                write(campaign_id, text.strip(), author.strip())
-            except UnreadableStoreError as error:
-                st.error(plain(str(error)), title="The note could not be stored")
-                return
-            st.rerun()
-        elif sent:
-            st.caption("An empty note is not stored.")
