@@ -5,6 +5,7 @@ from collections.abc import Callable
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
+from runner.sessions.content_coding import ContentDecoder
 from runner.sessions.deadline_watch import Deadline
 from runner.sessions.received_body import ReceivedBody
 from runner.sessions.stream_progress import StreamProgress
@@ -44,9 +45,26 @@ class Exchange:
         self._http_status = http_status
         self._content_type = content_type
 
-    def add(self, data: bytes) -> None:
-        if data:
-            self.body.add(data, at_s=self._elapsed_s())
+    def taker(
+        self, *, decoder: ContentDecoder | None, on_only_its_end_open: Callable[[], None]
+    ) -> Callable[[bytes], bool]:
+        """Keeps what a read brought; the answer says whether more is wanted.
+
+        A function of its own that holds all it needs: it is called for each read of each stream.
+        """
+        body, add, now, started = self.body, self.body.add, self._now, self._started
+        is_stream = self._is_stream
+
+        def take(data: bytes) -> bool:
+            if decoder is not None:
+                data = decoder.feed(data, at_most=body.room_bytes)
+            if data:
+                add(data, now() - started)
+            if body.saw_done and is_stream:
+                on_only_its_end_open()
+            return not body.is_full
+
+        return take
 
     @property
     def only_its_end_is_open(self) -> bool:
@@ -77,21 +95,27 @@ class Exchange:
             content_type=self._content_type,
             transport_end=transport_end,
             body=bytes(self.body),
-            reads=tuple(self.body.reads),
+            reads=self._reads(),
             ended_s=self._elapsed_s(),
             deadline=deadline,
             was_resent=self._was_resent,
         )
 
+    def _reads(self) -> tuple[tuple[float, int], ...]:
+        """To the microsecond, as they are stored: a later judgement sees the same times. `round` to
+        digits would take five times as long.
+        """
+        times_s = [round(at_s * 1e6) / 1e6 for at_s in self.body.times_s]
+        return tuple(zip(times_s, self.body.ends_bytes, strict=True))
+
     def _elapsed_s(self) -> float:
-        """To the microsecond, as it is stored: a later judgement sees the same times."""
         return round(self._now() - self._started, 6)
 
     def _next_of_turn(self) -> Deadline:
         if not self._is_stream:
             return self._session_ends
         if self.body.saw_done:
-            return Deadline(self._started + self.body.reads[-1][0] + self._linger_s, None)
+            return Deadline(self._started + self.body.times_s[-1] + self._linger_s, None)
         last_progress_s = self._progress.last_s()
         if last_progress_s is None:
             at = self._started + self._deadlines.first_token_s

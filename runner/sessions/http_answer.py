@@ -27,6 +27,20 @@ class HttpAnswer:
     taken yet.
     """
 
+    __slots__ = (
+        "_headers",
+        "_method",
+        "_overhead_bytes",
+        "_parser",
+        "_reason",
+        "has_begun",
+        "head",
+        "is_complete",
+        "keeps_alive",
+        "pieces",
+        "unread_bytes",
+    )
+
     def __init__(self, method: str) -> None:
         self.head: ResponseHead | None = None
         self.pieces: list[bytes] = []

@@ -26,6 +26,22 @@ class HttpConnection(asyncio.Protocol):
     on the loop's clock.
     """
 
+    __slots__ = (
+        "_answer",
+        "_failure",
+        "_is_closed",
+        "_loop",
+        "_reading_is_paused",
+        "_request_is_whole",
+        "_requests",
+        "_take",
+        "_transport",
+        "_unsent_head",
+        "_waiter",
+        "_writing_is_paused",
+        "idle_since_s",
+    )
+
     def __init__(self) -> None:
         self.idle_since_s = 0.0
         self._loop = asyncio.get_running_loop()
@@ -152,8 +168,13 @@ class HttpConnection(asyncio.Protocol):
             answer.feed(data)
         except httpx.RemoteProtocolError as error:
             self._fail(error)
-        if self._take is not None and answer.pieces:
-            self._give(self._take, answer)
+        take = self._take
+        if take is not None and answer.pieces:
+            try:
+                if not take(answer.take()):
+                    self._take = None
+            except Exception as error:  # the protocol must live; who reads the body hears of it
+                self._fail(error)
             if self._take is not None and not answer.is_complete and self._failure is None:
                 return
         if answer.unread_bytes > _UNREAD_LIMIT_BYTES and self._transport is not None:
@@ -181,13 +202,6 @@ class HttpConnection(asyncio.Protocol):
     def _current(self) -> HttpAnswer:
         assert self._answer is not None, "no request was begun"
         return self._answer
-
-    def _give(self, take: Take, answer: HttpAnswer) -> None:
-        try:
-            if not take(answer.take()):
-                self._take = None
-        except Exception as error:  # the protocol must live; who reads the body hears of it
-            self._fail(error)
 
     def _taken_of(self, answer: HttpAnswer) -> bytes:
         piece = answer.take()

@@ -21,25 +21,25 @@ class StreamProgress:
 
     def last_s(self) -> float | None:
         """Seconds from the request to the last read with a token in it; None before the first."""
-        end, stretch = len(self._body.reads), _FIRST_STRETCH
+        end, stretch = len(self._body.times_s), _FIRST_STRETCH
         found: float | None = None
         while found is None and end > self._reads_seen:
             start = max(self._reads_seen, end - stretch)
             found = self._last_between(start, end)
             end, stretch = start, 4 * stretch
-        self._reads_seen = len(self._body.reads)
+        self._reads_seen = len(self._body.times_s)
         if found is not None:
             self._last_s = found
         return self._last_s
 
     def _last_between(self, start: int, end: int) -> float | None:
         """The time of the last of these reads in which an event with a token became whole."""
-        reads = self._body.reads
-        offset = reads[start - 1][1] if start else 0
+        times_s, ends_bytes = self._body.times_s, self._body.ends_bytes
+        offset = ends_bytes[start - 1] if start else 0
         decoder = EventStreamDecoder()
         decoder.feed(self._body.between(self._event_start(offset), offset))
         found: float | None = None
-        for at_s, bytes_so_far in reads[start:end]:
+        for at_s, bytes_so_far in zip(times_s[start:end], ends_bytes[start:end], strict=True):
             events = decoder.feed(self._body.between(offset, bytes_so_far))
             if any(map(event_carries_progress, events)):
                 found = at_s

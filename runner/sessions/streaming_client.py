@@ -197,16 +197,7 @@ class StreamingClient:
         try:
             exchange.begin(response.status_code, response.headers.get("content-type", ""))
             decoder = content_decoder(response.headers.get("content-encoding", ""))
-            body = exchange.body
-
-            def take(data: bytes) -> bool:
-                if decoder is not None:
-                    data = decoder.feed(data, at_most=body.room_bytes)
-                exchange.add(data)
-                if body.saw_done and exchange.only_its_end_is_open:
-                    watch.look()
-                return body.room_bytes > 0
-
+            take = exchange.taker(decoder=decoder, on_only_its_end_open=watch.look)
             assert isinstance(response.stream, httpx.AsyncByteStream)
             await _each_piece(response.stream, take)
         finally:
