@@ -20,6 +20,7 @@ from runner.campaign.file_shape import read_shape
 from runner.campaign.matrix import Factors, completed_levels
 from runner.campaign.prediction import parse_prediction
 from runner.campaign.yaml_source import YamlSource, read_yaml
+from runner.errors import ConfigError
 
 
 def load_campaign(path: Path) -> Campaign:
@@ -81,6 +82,19 @@ def _digests(workload: Workload, folder: Path) -> dict[str, str]:
         names.append(scenario_file(workload.scenario))
     readable = [name for name in names if (folder / name).is_file()]
     return {name: sha256((folder / name).read_bytes()).hexdigest() for name in readable}
+
+
+def require_unchanged_files(campaign: Campaign) -> None:
+    """Raises ConfigError where a file that its sessions come from is not as it was registered."""
+    folder = Path(campaign.source_path).parent
+    now = _digests(campaign.workload, folder)
+    changed = [name for name, digest in campaign.workload_files.items() if now.get(name) != digest]
+    if changed:
+        raise ConfigError(
+            f"{folder / changed[0]} was changed while the campaign ran, so that its sessions would "
+            "be others: put it back and give the same command again; given now, it begins another "
+            "campaign"
+        )
 
 
 def _completed(factors: Factors, levels: Levels | None) -> Levels | None:

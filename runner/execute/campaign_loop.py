@@ -17,6 +17,7 @@ from db.tables.runs import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.workers import HEARTBEAT_S, liveness_now
 from runner.campaign.campaign import Arm, Campaign, OnWedge, StopRule
+from runner.campaign.campaign_file import require_unchanged_files
 from runner.campaign.carried_over import carried_over
 from runner.campaign.config_folder import shipped_event_files
 from runner.campaign.matrix import expand_arms
@@ -75,7 +76,8 @@ async def run_campaign(
     `catalogue`: which log lines mean something; the one that came along by default. `environment`
     holds the keys that the stack file names.
 
-    Raises UsageError where one is missing or where this machine cannot drive so many sessions,
+    Raises ConfigError where a file that the sessions come from is changed meanwhile, UsageError
+    where one is missing or where this machine cannot drive so many sessions,
     StackLeasedError, RunBusyError, and StoreError where the store fails.
     """
     provide_open_files(max(arm.concurrency for arm in expand_arms(campaign)))
@@ -196,7 +198,10 @@ class _EarlyEnd(NamedTuple):
 async def _run_all(
     runs: list[RunOfCampaign], setting: RunSetting, *, campaign_id: int
 ) -> _EarlyEnd:
-    """Whether and why we stop early. Runs that fail one after the other are no use to anybody."""
+    """Whether and why we stop early. Runs that fail one after the other are no use to anybody.
+
+    Raises ConfigError where a file that the sessions come from was changed meanwhile.
+    """
     failures = 0
     told: set[str] = set()
     for run in runs:
@@ -204,6 +209,7 @@ async def _run_all(
             break
         if _is_settled(run, setting, campaign_id):
             continue
+        await asyncio.to_thread(require_unchanged_files, setting.campaign)
         row = await execute_run(run, setting)
         if row.state == RunState.DONE:
             store, position = setting.store, run.arm.position

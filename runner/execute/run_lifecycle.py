@@ -15,8 +15,9 @@ from db.runs import RunFacts, begin_run, flag_run, transition_run, write_run_fac
 from db.tables.runs import RunRow
 from db.vocabulary import RunFlag, RunState
 from db.wedges import mark_wedge_victims
+from runner.campaign.campaign_file import require_unchanged_files
 from runner.campaign.owner_switches import wanted_change
-from runner.errors import RunInvalidError, StackError
+from runner.errors import ConfigError, RunInvalidError, StackError
 from runner.event_loop import end_task
 from runner.execute.arm_switch import proof_after_switch, switch_request
 from runner.execute.eviction import evict_prefixes
@@ -100,6 +101,7 @@ class _RunLife:
     async def live(self) -> tuple[RunState, str | None]:
         """The end of a run that was not cut short, with a reason where it does not count."""
         launched = await self._in_its_arm()
+        await self._require_unchanged_files()  # a server may have taken half an hour to start
         await self._move(RunState.DRIVING)
         record = DriveRecord()
         watch = RunWatch(self._run, self._setting, launched.running, record)
@@ -108,6 +110,13 @@ class _RunLife:
         await self._move(RunState.SETTLING)
         await self._settling(launched.running, driven)
         return self._ending(driven)
+
+    async def _require_unchanged_files(self) -> None:
+        """Raises RunInvalidError."""
+        try:
+            await asyncio.to_thread(require_unchanged_files, self._setting.campaign)
+        except ConfigError as error:
+            raise RunInvalidError(str(error)) from None
 
     async def _in_its_arm(self) -> LaunchedStack:
         """Services that are proved and warm. Raises StoppedEarlyError."""

@@ -15,9 +15,11 @@ from db.reads.runs import run_proof
 from db.store import open_store
 from db.vocabulary import RunFlag, RunState
 from runner.control.ports import free_port
+from runner.errors import ConfigError
 from runner.execute.progress import RunOfCampaign
 from runner.execute.stop_request import StopRequest
 from runner.execute.verdicts import reach_verdicts
+from runner.sessions.played_session import PlayedSession
 from tests.fakes.oracle_configs import write_oracle_configs
 from tests.runner.execute.campaign_bench import Watching, run_once, store_url, stored_runs
 
@@ -112,6 +114,73 @@ def test_runs_that_fail_one_after_the_other_end_the_campaign(tmp_path: Path) -> 
     assert states == ["failed", "failed", "failed", "planned"]
     assert end.gave_up is not None and "3 runs failed in a row" in end.gave_up
     assert "unrecognized arguments: --no-such-switch" in end.gave_up
+
+
+OWN_SCENARIO = """
+from runner.sessions.dialogue import Dialogue, Round, Step
+
+
+class Mine:
+    name = "mine"
+
+    def __init__(self, workload):
+        pass
+
+    def dialogue(self, session_index):
+        said = {"role": "user", "content": f"Question {session_index}?"}
+        return Dialogue(f"mine/{session_index}", "", (), (Round((Step(say=(said,)),)),))
+"""
+
+
+def own_scenario_of(folder: Path) -> Path:
+    """What the campaign in the folder plays from now on."""
+    campaign = folder / "campaigns" / "oracle-test.yaml"
+    text = campaign.read_text().replace("{sessions", '{scenario: "mine:Mine", sessions')
+    campaign.write_text(text)
+    scenario = campaign.with_name("mine.py")
+    scenario.write_text(OWN_SCENARIO)
+    return scenario
+
+
+def test_a_scenario_that_is_edited_while_its_campaign_runs_ends_it(tmp_path: Path) -> None:
+    write_oracle_configs(tmp_path, levels=["fp8"], sessions=4, blocks=2)
+    scenario = own_scenario_of(tmp_path)
+
+    def edit(played: PlayedSession) -> None:
+        scenario.write_text(OWN_SCENARIO.replace("Question", "Riddle"))
+
+    with pytest.raises(ConfigError, match=f"{scenario} was changed while the campaign ran"):
+        run_once(tmp_path, watching=Watching(on_session=edit))
+    scenario.write_text(OWN_SCENARIO)
+    run_once(tmp_path)
+
+    assert [(run.state, run.attempt) for run in stored_runs(tmp_path)] == [("done", 1), ("done", 1)]
+
+
+class Editing(Watching):
+    """Edits the scenario when the servers are up."""
+
+    def __init__(self, scenario: Path) -> None:
+        super().__init__()
+        self._scenario = scenario
+
+    def run_state(self, run: RunOfCampaign, state: RunState) -> None:
+        super().run_state(run, state)
+        if state is RunState.WARMING:
+            self._scenario.write_text(OWN_SCENARIO.replace("Question", "Riddle"))
+
+
+def test_no_session_is_played_of_a_scenario_that_was_edited_while_the_servers_started(
+    tmp_path: Path,
+) -> None:
+    write_oracle_configs(tmp_path, levels=["fp8"], sessions=4)
+    scenario = own_scenario_of(tmp_path)
+
+    run_once(tmp_path, watching=Editing(scenario))
+
+    (run,) = stored_runs(tmp_path)
+    assert (run.state, run.n_ended) == ("invalid", 0)
+    assert "mine.py was changed while the campaign ran" in (run.reason or "")
 
 
 def test_a_stopped_run_keeps_its_sessions_and_is_run_again_whole(tmp_path: Path) -> None:
