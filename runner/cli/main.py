@@ -11,8 +11,9 @@ from tempfile import NamedTemporaryFile
 from db.errors import StoreError
 from runner.cli.command_list import listing
 from runner.cli.console import ExitStatus, lost_result, tell
+from runner.cli.error_status import status_of_error
 from runner.control.secrets import likely_secrets
-from runner.errors import RunnerError, StackError, SupervisedProcessError
+from runner.errors import RunnerError
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
@@ -34,12 +35,9 @@ def main() -> None:
 def _run() -> None:
     try:
         app()
-    except (StackError, SupervisedProcessError) as error:
-        tell(str(error))
-        sys.exit(ExitStatus.OUR_FAULT)
     except (RunnerError, StoreError) as error:
         tell(str(error))
-        sys.exit(ExitStatus.USAGE)
+        sys.exit(status_of_error(error))
     except KeyboardInterrupt:
         sys.exit(ExitStatus.INTERRUPTED)
     except BrokenPipeError:

@@ -32,6 +32,7 @@ from runner.cli.console import (
     say_json,
     tell,
 )
+from runner.cli.error_status import status_of_error
 from runner.cli.gate_files import SUMMARY_VARIABLE, GateFiles, summary_of_job
 from runner.cli.live_progress import bar_progress, plain_progress
 from runner.cli.opening import OpenedCampaign, open_campaign
@@ -43,7 +44,7 @@ from runner.cli.options import (
     SeedOption,
     StoreOption,
 )
-from runner.errors import RunnerError, StackError, UsageError
+from runner.errors import RunnerError, UsageError
 from runner.evidence.assessment_words import unanswerable_line
 from runner.evidence.plan_assessment import unanswerable_hypotheses
 from runner.execute.attended_run import AttendedEnd, run_attended
@@ -140,8 +141,7 @@ def _run_guarding(
     try:
         came_of_it = _run(opened, store, as_json, budget_s, most_blocks)
     except (RunnerError, StoreError) as error:
-        status = ExitStatus.OUR_FAULT if isinstance(error, StackError) else ExitStatus.USAGE
-        gate.write(store, None, name=name, status=status, notes=(str(error),))
+        gate.write(store, None, name=name, status=status_of_error(error), notes=(str(error),))
         raise
     status, notes = came_of_it.status, came_of_it.notes
     gate.write(store, came_of_it.campaign_id, name=name, status=status, notes=notes)

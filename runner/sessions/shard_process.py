@@ -11,6 +11,7 @@ import socket
 import sys
 
 from db.clock import SystemClock
+from runner.errors import ConfigError
 from runner.event_loop import end_task, run_on_loop
 from runner.sessions.client_health import HealthWatch
 from runner.sessions.client_setting import ClientSetting
@@ -51,7 +52,9 @@ async def _serve(connection: socket.socket) -> None:
         client = setting.client()
         player = setting.player(client, setting.scenario(), SystemClock())
     except Exception as error:  # whatever it is, the parent is to say it
-        writer.write(framed(Refused(f"{type(error).__name__}: {error}")))
+        is_sentence = isinstance(error, ConfigError)
+        said = str(error) if is_sentence else f"{type(error).__name__}: {error}"
+        writer.write(framed(Refused(said)))
         await writer.drain()
         return
     watch = HealthWatch(client)

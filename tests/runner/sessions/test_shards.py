@@ -236,7 +236,8 @@ async def test_a_process_that_falls_silent_is_ended_and_said_so() -> None:
 
 async def test_what_cannot_be_played_is_said_before_any_session_begins() -> None:
     setting = a_setting("http://127.0.0.1:9", scenario="no.such.module:scenario")
-    with pytest.raises(ConfigError, match=r"no\.such\.module:scenario gives no scenario"):
+    sentence = r"^workload\.scenario: no\.such\.module:scenario gives no scenario"
+    with pytest.raises(ConfigError, match=sentence):
         async with shards_of(setting):
             pytest.fail("it must not come so far")
 
