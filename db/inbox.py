@@ -31,13 +31,21 @@ class Inbox(Generic[T]):
     """Holds items up to a total weight; a single item of any weight fits when it is empty."""
 
     def __init__(
-        self, *, capacity: int, linger_s: float, patience_s: float, company: int | None = None
+        self,
+        *,
+        capacity: int,
+        linger_s: float,
+        patience_s: float,
+        company: int | None = None,
+        quiet_s: float | None = None,
     ) -> None:
-        """`linger_s`: how long the first item of a batch waits for others, and `company`: how many
-        it is enough to have with it; `patience_s`: how long a giver waits for room.
+        """`linger_s`: how long the first item of a batch waits for others, `company`: how many it
+        is enough to have with it, and `quiet_s`: after how long without another it waits no more;
+        `patience_s`: how long a giver waits for room.
         """
         self._capacity = capacity
         self._company = company
+        self._quiet_s = linger_s if quiet_s is None else quiet_s
         self._patience_s = patience_s
         self._linger_s = linger_s
         self._entries: deque[_Entry[T]] = deque()
@@ -94,7 +102,9 @@ class Inbox(Generic[T]):
     def _lingering_s(self) -> float:
         if self._closed or self._hurry or self._is_enough():
             return 0.0
-        return self._entries[0].arrived_s + self._linger_s - time.monotonic()
+        first, last = self._entries[0], self._entries[-1]
+        until_s = min(first.arrived_s + self._linger_s, last.arrived_s + self._quiet_s)
+        return until_s - time.monotonic()
 
     def _is_enough(self) -> bool:
         if self._weight >= self._capacity:
@@ -111,4 +121,6 @@ class Inbox(Generic[T]):
     def _append(self, item: T, weight: int) -> None:
         self._entries.append(_Entry(item, weight, time.monotonic()))
         self._weight += weight
-        self._changed.notify_all()
+        # A taker that lingers need not hear of each: waking a thread costs as much as storing.
+        if len(self._entries) == 1 or self._hurry or self._is_enough():
+            self._changed.notify_all()

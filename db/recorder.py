@@ -34,9 +34,11 @@ from db.session_writing import (
 )
 from db.store import Store
 
-LINGER_S = 0.04
+LINGER_S = 0.25
 """How long the first item waits for others, which halves what storing costs where some hundred
-sessions end a second; with the commit itself it stays below 50 ms."""
+sessions end a second. Nobody is held up by it: a session is stored while the next one is played."""
+
+_QUIET_S = 0.1  # without another item, none is waited for: so much later a run ends
 
 _COMPANY = 16  # storing more of them together saves little
 
@@ -84,7 +86,11 @@ class Recorder:
         self._store = store
         self._patience_s = patience_s
         self._inbox: Inbox[_Item] = Inbox(
-            capacity=capacity_bytes, linger_s=linger_s, patience_s=patience_s, company=_COMPANY
+            capacity=capacity_bytes,
+            linger_s=linger_s,
+            patience_s=patience_s,
+            company=_COMPANY,
+            quiet_s=_QUIET_S,
         )
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)

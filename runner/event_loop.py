@@ -15,7 +15,7 @@ else:
 
 CANCEL_DEADLINE_S = 30.0
 _HAND_OVER_S = 0.001  # 5 ms by default
-_YOUNG_OBJECTS = 20_000  # 700 by default: hundreds of streams would have garbage looked for all day
+_YOUNG_OBJECTS = 70_000  # 700 by default: hundreds of streams would have garbage looked for all day
 _Result = TypeVar("_Result")
 
 
@@ -27,7 +27,7 @@ def run_on_loop(main: Coroutine[Any, Any, _Result]) -> _Result:
     """
     sys.setswitchinterval(_HAND_OVER_S)
     gc.freeze()  # what is loaded by now stays: it need not be looked at again
-    gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
+    gc.set_threshold(_YOUNG_OBJECTS, 10, 100)
     with asyncio.Runner(loop_factory=_new_loop) as runner:
         return runner.run(main)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -189,8 +189,16 @@ class SessionDrive:
     def _chat_request(self) -> ChatRequest:
         return request_of(self.campaign, self.stack, self.arm, self.running)
 
-    async def _ended(self, played: PlayedSession) -> None:
-        self.record.outcomes[played.judgement.outcome] += 1
+    def _ended(self, played: PlayedSession) -> Coroutine[None, None, None]:
+        """Whether it was the last one is known at once, before another begins in its place."""
+        outcome = played.judgement.outcome
+        self.record.outcomes[outcome] += 1
+        if outcome in self.campaign.corrupt and may_end_at_first_corrupt(self.campaign, self.arm):
+            self.record.met_first_corrupt = True
+            self.stop.set()
+        return self._store(played)
+
+    async def _store(self, played: PlayedSession) -> None:
         said = progress_of(
             self.record.outcomes, corrupt=self.campaign.corrupt, planned=self.arm.sessions
         )
@@ -207,8 +215,4 @@ class SessionDrive:
             self.record.silences += silences_of_answer(
                 turn.request_id, sent_s, turn.record.reads, turn.record.ended_s
             )
-        is_corrupt = played.judgement.outcome in self.campaign.corrupt
-        if is_corrupt and may_end_at_first_corrupt(self.campaign, self.arm):
-            self.record.met_first_corrupt = True
-            self.stop.set()
         self.on_ended(played)

@@ -1,22 +1,25 @@
 """Keeps sessions in flight until all are played: a fixed number, or as they arrive.
 
 It knows nothing of what they say. An ended session is handed on before its place is given to the
-next one. Asked to stop, it starts no more sessions; cancelled, it drops those in flight and names
-them.
+next one, and is stored while that one is played. Asked to stop, it starts no more sessions;
+cancelled, it drops those in flight and names them.
 """
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 from runner.sessions.played_session import PlayedSession
 
 Play: TypeAlias = Callable[[int], Coroutine[None, None, PlayedSession]]
 OnEnded: TypeAlias = Callable[[PlayedSession], Coroutine[None, None, None]]
-
+"""What decides whether another session may begin, it does when it is called; what it gives stores
+the session."""
 
 _LATE_S = 0.1
 _LATE_SHARE_LIMIT = 0.05
@@ -59,37 +62,94 @@ async def drive_sessions(
 
     `play` turns faults of its own into a `harness_error` session, as `play_session` does. What
     `on_ended` raises ends the drive, since a session that cannot be stored must not get lost in
-    silence. Pass a `progress` to read it while the drive runs or after it was cancelled.
+    silence; where storing is slow, a place waits with two sessions that are not stored yet. Pass a
+    `progress` to read it while the drive runs or after it was cancelled.
 
     Raises:
         ExceptionGroup: of what `on_ended` or `play` raised; the other sessions were interrupted.
     """
     progress = DriveProgress() if progress is None else progress
     waiting = zip(indices, _due_times_s(arrivals_s), strict=False)
-    async with asyncio.TaskGroup() as group:
-        for number in range(concurrency):
-            group.create_task(
-                _play_in_turn(waiting, play, on_ended, stop, progress), name=f"sessions {number}"
-            )
+    storing = _Storing(on_ended, progress)
+    try:
+        async with asyncio.TaskGroup() as group:
+            storing.on_error = partial(_end_with, group)
+            for number in range(concurrency):
+                place = _play_in_turn(waiting, play, storing, stop, progress)
+                group.create_task(place, name=f"sessions {number}")
+    except BaseException:
+        await storing.end()
+        raise
     return progress
+
+
+class _Storing:
+    """Sessions on their way into the store; they get there even when the drive is cancelled."""
+
+    def __init__(self, on_ended: OnEnded, progress: DriveProgress) -> None:
+        self._on_ended = on_ended
+        self._progress = progress
+        self._under_way: set[asyncio.Task[None]] = set()
+        self.on_error: Callable[[BaseException], object] = _tell_nobody
+
+    def begin(self, played: PlayedSession) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._store(self._on_ended(played)), name="storing a session")
+        self._under_way.add(task)
+        task.add_done_callback(self._settle)
+        return task
+
+    async def end(self) -> None:
+        """Waits for those that are left."""
+        self.on_error = _tell_nobody
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+
+    async def _store(self, storing: Coroutine[None, None, None]) -> None:
+        await storing
+        self._progress.ended += 1
+
+    def _settle(self, task: asyncio.Task[None]) -> None:
+        self._under_way.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.on_error(error)
 
 
 async def _play_in_turn(
     waiting: Iterator[tuple[int, float | None]],
     play: Play,
-    on_ended: OnEnded,
+    storing: _Storing,
     stop: asyncio.Event,
     progress: DriveProgress,
 ) -> None:
+    """What happens in one place: a session after the other, and each stored beside the next."""
+    last: asyncio.Task[None] | None = None
     while not stop.is_set() and (following := next(waiting, None)) is not None:
         index, due_s = following
         if due_s is not None:
             if not await _reaches(due_s, stop):
-                return
+                break
             progress.late_arrivals += asyncio.get_running_loop().time() > due_s + _LATE_S
         with _in_flight(index, progress):
             played = await play(index)
-        await _even_if_cancelled(_hand_on(played, on_ended, progress))
+        before, last = last, storing.begin(played)
+        if before is not None:
+            await _done(before)
+    if last is not None:
+        await _done(last)
+
+
+async def _done(task: asyncio.Task[None]) -> None:
+    """Unlike awaiting it, this neither raises its error nor cancels it."""
+    if not task.done():
+        await asyncio.wait((task,))
+
+
+def _end_with(group: asyncio.TaskGroup, error: BaseException) -> None:
+    async def fail() -> None:
+        raise error
+
+    with contextlib.suppress(RuntimeError):  # it is ending for another reason
+        group.create_task(fail(), name="a session could not be stored")
 
 
 def _due_times_s(arrivals_s: Iterator[float] | None) -> Iterator[float | None]:
@@ -124,16 +184,5 @@ def _in_flight(index: int, progress: DriveProgress) -> Iterator[None]:
         progress.in_flight.discard(index)
 
 
-async def _hand_on(played: PlayedSession, on_ended: OnEnded, progress: DriveProgress) -> None:
-    await on_ended(played)
-    progress.ended += 1
-
-
-async def _even_if_cancelled(storing: Coroutine[None, None, None]) -> None:
-    """A session that has ended is stored even when the drive is cancelled at that moment."""
-    task = asyncio.ensure_future(storing)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await task
-        raise
+def _tell_nobody(_: BaseException) -> None:
+    return

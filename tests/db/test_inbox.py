@@ -76,6 +76,21 @@ def test_enough_company_ends_the_lingering() -> None:
     assert taken_soon(box) == ["a", "b", "c"]
 
 
+def test_who_waits_in_vain_for_company_waits_no_longer() -> None:
+    box: Inbox[str] = Inbox(capacity=9, linger_s=HOURS_S, patience_s=HOURS_S, quiet_s=0.01)
+    box.put("a")
+
+    assert taken_soon(box) == ["a"]
+
+
+def test_company_that_keeps_coming_is_not_waited_for_without_end() -> None:
+    box: Inbox[str] = Inbox(capacity=9, linger_s=0.01, patience_s=HOURS_S, quiet_s=HOURS_S)
+    box.put("a")
+    box.put("b")
+
+    assert taken_soon(box) == ["a", "b"]
+
+
 def test_something_urgent_ends_the_lingering() -> None:
     box = inbox(capacity=9, linger_s=HOURS_S)
     box.put("a")

@@ -1,7 +1,7 @@
 import asyncio
 import itertools
 import statistics
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 
 import pytest
 
@@ -71,12 +71,35 @@ def test_every_session_is_played_once_at_the_given_concurrency() -> None:
     assert took_s == 3
 
 
-def test_a_place_is_given_away_only_after_its_session_is_stored() -> None:
+def test_a_session_is_stored_while_the_next_one_is_played() -> None:
     async def drive() -> float:
         await Drive(storing_s=0.5)(range(2), concurrency=1)
         return asyncio.get_running_loop().time()
 
-    assert run_in_no_time(drive()) == 3
+    assert run_in_no_time(drive()) == 2.5
+
+
+def test_where_storing_is_slow_a_place_waits_with_two_sessions() -> None:
+    async def drive() -> tuple[int, int]:
+        loop = Drive(storing_s=100)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(loop(range(9), concurrency=1), 90)
+        return loop.progress.started, len(loop.stored)
+
+    assert run_in_no_time(drive()) == (2, 2)
+
+
+def test_what_ends_the_drive_is_decided_before_the_next_session_begins() -> None:
+    class EndsAtOnce(Drive):
+        def on_ended(self, played: PlayedSession) -> Coroutine[None, None, None]:
+            self.stop.set()
+            return super().on_ended(played)
+
+    loop = EndsAtOnce(storing_s=5)
+
+    run_in_no_time(loop(range(9), concurrency=1))
+
+    assert (loop.progress.started, loop.stored) == (1, [0])
 
 
 def test_more_places_than_sessions_do_no_harm() -> None:
@@ -138,7 +161,7 @@ def test_a_session_that_has_ended_is_stored_even_when_the_drive_is_cancelled() -
 
     assert sorted(loop.stored) == [0, 1, 2]
     assert loop.progress.ended == 3
-    assert loop.progress.interrupted == []
+    assert sorted(loop.progress.interrupted) == [3, 4, 5]
 
 
 def test_a_session_that_cannot_be_stored_ends_the_drive() -> None:
@@ -153,6 +176,20 @@ def test_a_session_that_cannot_be_stored_ends_the_drive() -> None:
 
     assert caught.group_contains(OSError, match="no space left")
     assert loop.progress.ended == 0
+
+
+def test_a_session_that_cannot_be_stored_ends_those_in_flight() -> None:
+    class Full(Drive):
+        async def on_ended(self, played: PlayedSession) -> None:
+            await asyncio.sleep(0.1)
+            raise OSError("no space left")
+
+    async def drive() -> float:
+        with pytest.raises(ExceptionGroup):
+            await Full()(range(10), concurrency=2)
+        return asyncio.get_running_loop().time()
+
+    assert run_in_no_time(drive()) == pytest.approx(1.1)
 
 
 def arriving(*times_s: float, concurrency: int) -> tuple[DriveProgress, float]:
