@@ -77,6 +77,11 @@ async def drive_sessions(
             for number in range(concurrency):
                 place = _play_in_turn(waiting, play, storing, stop, progress)
                 group.create_task(place, name=f"sessions {number}")
+    except asyncio.CancelledError:
+        await storing.end()
+        if storing.errors:
+            raise ExceptionGroup("sessions could not be stored", storing.errors) from None
+        raise
     except BaseException:
         await storing.end()
         raise
@@ -90,7 +95,8 @@ class _Storing:
         self._on_ended = on_ended
         self._progress = progress
         self._under_way: set[asyncio.Task[None]] = set()
-        self.on_error: Callable[[BaseException], object] = _tell_nobody
+        self.errors: list[Exception] = []
+        self.on_error: Callable[[Exception], object] = _tell_nobody
 
     def begin(self, played: PlayedSession) -> asyncio.Task[None]:
         task = asyncio.create_task(self._store(self._on_ended(played)), name="storing a session")
@@ -110,7 +116,8 @@ class _Storing:
 
     def _settle(self, task: asyncio.Task[None]) -> None:
         self._under_way.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self.errors.append(error)
             self.on_error(error)
 
 
@@ -144,7 +151,7 @@ async def _done(task: asyncio.Task[None]) -> None:
         await asyncio.wait((task,))
 
 
-def _end_with(group: asyncio.TaskGroup, error: BaseException) -> None:
+def _end_with(group: asyncio.TaskGroup, error: Exception) -> None:
     async def fail() -> None:
         raise error
 
@@ -184,5 +191,5 @@ def _in_flight(index: int, progress: DriveProgress) -> Iterator[None]:
         progress.in_flight.discard(index)
 
 
-def _tell_nobody(_: BaseException) -> None:
+def _tell_nobody(_: Exception) -> None:
     return

@@ -192,6 +192,23 @@ def test_a_session_that_cannot_be_stored_ends_those_in_flight() -> None:
     assert run_in_no_time(drive()) == pytest.approx(1.1)
 
 
+def test_a_session_that_cannot_be_stored_is_told_of_even_when_the_drive_is_cancelled() -> None:
+    class Full(Drive):
+        async def on_ended(self, played: PlayedSession) -> None:
+            await asyncio.sleep(2)
+            raise OSError("no space left")
+
+    async def drive() -> None:
+        driving = asyncio.create_task(Full()(range(10), concurrency=2))
+        asyncio.get_running_loop().call_later(1.5, driving.cancel)
+        await driving
+
+    with pytest.raises(ExceptionGroup) as caught:
+        run_in_no_time(drive())
+
+    assert caught.group_contains(OSError, match="no space left")
+
+
 def arriving(*times_s: float, concurrency: int) -> tuple[DriveProgress, float]:
     """Of sessions of one second each, and when the last one had ended."""
 
