@@ -123,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         description="A small serving stack with switchable faults, speaking SGLang's surface.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
+    parser.set_defaults(topology=LaunchOptions().topology)  # which of two switches says otherwise
     _add_server(_Switches(parser, "server"))
     _add_topology(_Switches(parser, "processes"))
     _add_engine(_Switches(parser, "engine"))
@@ -174,14 +175,16 @@ def _add_topology(switch: _Switches) -> None:
         dest="topology",
         action="store_const",
         const="unified",
-        help="prefill and decode in one process",
+        default=argparse.SUPPRESS,
+        help="prefill and decode in one process, as `python -m runner.testbed serve` does",
     )
     switch(
         "--split",
         dest="topology",
         action="store_const",
         const="split",
-        help="a router, a prefill and a decode process",
+        default=argparse.SUPPRESS,
+        help="a router, a prefill and a decode process, as `decisive testbed serve` does",
     )
     switch(
         "--disaggregation-mode",
