@@ -14,11 +14,13 @@ MAX_MARKS: Final = 400
 """Of a text with more, the first and the last ones are kept: enough to judge and to show."""
 MAX_SCANNED: Final = 150_000
 """Characters read at each end of a text; nothing between them is looked for in a longer one."""
-ANY_CUE: Final = re.compile(
-    r"[<\[\]|｜‖¦│]|DSML|tool|function|to=|invoke|parameter|arg_|think|INST"
-    r"|▁of▁|▁pad▁|steptml:|atem:|longcat_|TOOLCALL|_of_turn"
+_ANY_CUE: Final = (
+    *"<[]|｜‖¦│",
+    *("DSML", "tool", "function", "to=", "invoke", "parameter", "arg_", "think", "INST"),
+    *("▁of▁", "▁pad▁", "steptml:", "atem:", "longcat_", "TOOLCALL", "_of_turn"),
 )
-"""Found in every text that holds a cue of any family, and seldom in others."""
+"""A text that holds a cue of any family holds one of these, and few others do. They are looked for
+one by one, in a sixth of the time of one expression."""
 
 _NAME: Final = re.compile(r"[^\w▁:.-]+")
 _SIDE_WORD: Final = re.compile(
@@ -39,9 +41,14 @@ class MarkupMark:
     is_support: bool = False
 
 
+def holds_cue(text: str) -> bool:
+    """Whether a mark of any family may stand in the text."""
+    return any(cue in text for cue in _ANY_CUE)
+
+
 def scan_marks(text: str, families: Sequence[MarkupFamily]) -> list[MarkupMark]:
     """All marks in order of place, none overlapping; of two at one place the first family wins."""
-    if ANY_CUE.search(text) is None:
+    if not holds_cue(text):
         return []
     hits = list(_hits(text, families))
     if not hits:
