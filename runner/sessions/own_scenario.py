@@ -21,6 +21,7 @@ from runner.judge.json_values import JsonObject
 from runner.judge.record import DueAnswer, DueCall
 from runner.sessions.dialogue import Dialogue, Round, Step
 from runner.sessions.request_check import check_request
+from runner.sessions.standard_output import kept_off_standard_output
 
 ANSWERS_WITHIN_S: Final = 10.0
 
@@ -55,28 +56,44 @@ def own_scenario(
     file = folder / scenario_file(path)
     module_name, _, name = path.partition(":")
     try:
-        made = _in_time(lambda: _made(file, module_name, name, workload), within_s)
-        scenario = OwnScenario(made, within_s=within_s)
-        scenario.dialogue(0)
+        kind = _in_time(lambda: _named(file, module_name, name), within_s)
+        scenario, another = (
+            OwnScenario(_in_time(lambda: kind(workload), within_s), within_s=within_s)
+            for _ in range(2)
+        )
+        _require_the_same(scenario, another)
     except Exception as error:
         raise ConfigError(
             f"workload.scenario: {path} gives no scenario: {_in_words(error)}"
-            f"{_where(error, module_name, file)}"
+            f"{_where(error, module_name, file, folder)}"
         ) from error
     return scenario
 
 
-def _made(file: Path, module_name: str, name: str, workload: Workload) -> object:
+def _named(file: Path, module_name: str, name: str) -> Callable[[Workload], object]:
     module = (
         _module_of(file, module_name) if file.is_file() else importlib.import_module(module_name)
     )
-    return getattr(module, name)(workload)
+    kind: Callable[[Workload], object] = getattr(module, name)
+    return kind
+
+
+def _require_the_same(one: OwnScenario, another: OwnScenario) -> None:
+    """`another` is asked twice, as an arm or a process that was asked something before."""
+    first = one.dialogue(0)
+    another.dialogue(0)
+    if another.dialogue(0) != first:
+        raise NoDialogueError(
+            "dialogue(0) was another one when it was asked for again, and sessions must be the "
+            "same in every arm and process: draw from random.Random(key), and use no clock and "
+            "no count of what was asked before"
+        )
 
 
 def _module_of(file: Path, module_name: str) -> ModuleType:
     """Under a name of its own, which `dataclass` and `pickle` find it by.
 
-    What it prints goes to standard error: standard output may be read by a script.
+    What it prints in threads of its own goes to standard error, too.
     """
     name = f"own scenario {module_name}"
     spec = importlib.util.spec_from_file_location(name, file)
@@ -93,11 +110,19 @@ def _in_words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _where(error: Exception, module_name: str, file: Path) -> str:
-    """Where it was looked for, if it is itself what could not be found."""
+def _where(error: Exception, module_name: str, file: Path, folder: Path) -> str:
+    """Where a module was looked for that could not be found: it itself, or one that lies there."""
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+    if missing is None:
+        return ""
+    if f"{module_name}.".startswith(f"{missing}.") and not file.is_file():
         return f"; put it beside the campaign file as {file}, or where Python imports from"
+    beside = folder / missing.replace(".", "/")
+    if beside.is_dir() or beside.with_suffix(".py").is_file():
+        return (
+            "; only the file that the campaign names is taken from beside it: put all into that "
+            f"one, or {folder} on PYTHONPATH"
+        )
     return ""
 
 
@@ -119,7 +144,8 @@ def _in_time(ask: Callable[[], _T], within_s: float) -> _T:
 
     def run() -> None:
         try:
-            given.append(ask())
+            with kept_off_standard_output():
+                given.append(ask())
         except BaseException as error:
             raised.append(error)
 

@@ -5,6 +5,7 @@ stores nothing, and ends when the other side does. Signals are its parent's busi
 """
 
 import asyncio
+import os
 import pickle
 import signal
 import socket
@@ -37,6 +38,7 @@ _LEFT_TO_THE_PARENT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> None:
+    os.dup2(2, 1)  # standard output is the parent's: nothing that a scenario calls writes there
     for number in _LEFT_TO_THE_PARENT:
         signal.signal(number, signal.SIG_IGN)
     run_on_loop(_serve(socket.socket(fileno=int(sys.argv[1]))))

@@ -1,6 +1,7 @@
 """A scenario of an engineer's own is found by what the docs say, and cannot do harm."""
 
 import asyncio
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,19 @@ def test_what_it_prints_is_kept_off_standard_output(
 ) -> None:
     made_of(tmp_path, GOOD.replace("said =", "print('asked'); said =") + "\nprint('loaded')")
 
-    assert capsys.readouterr() == ("", "loaded\nasked\n")
+    assert capsys.readouterr() == ("", "loaded\n" + 3 * "asked\n")
+
+
+def test_what_it_writes_by_other_means_is_kept_off_standard_output_and_ours_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chatty_helper.py").write_text("print('imported')", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    written = "import sys, chatty_helper\nsys.stdout.write('loaded ')\n" + GOOD
+    made_of(tmp_path, written.replace("said =", "sys.stdout.write('asked'); said ="))
+    sys.stdout.write("ours")
+
+    assert capsys.readouterr() == ("ours", "imported\nloaded " + 3 * "asked")
 
 
 def test_where_it_was_looked_for_is_said(tmp_path: Path) -> None:
@@ -71,6 +84,33 @@ def test_where_it_was_looked_for_is_said(tmp_path: Path) -> None:
         make_scenario(Workload(scenario="mine:Mine", sessions=4), folder=tmp_path)
 
     assert f"put it beside the campaign file as {tmp_path / 'mine.py'}" in str(caught.value)
+
+
+def test_a_second_file_beside_the_campaign_is_said_not_to_be_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "cities.py").write_text("NAMES = ()", "utf-8")
+
+    with pytest.raises(ConfigError) as caught:
+        made_of(tmp_path, "import cities\n" + GOOD)
+
+    assert "No module named 'cities'; only the file that the campaign names" in str(caught.value)
+    assert f"{tmp_path} on PYTHONPATH" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD.replace("workload.seed", "__import__('random').random()").replace(
+            'f"mine/', 'f"mine/{self.seed}/'
+        ),
+        GOOD.replace("workload.seed", "iter(range(9))").replace(
+            'f"mine/', 'f"mine/{next(self.seed)}/'
+        ),
+    ],
+    ids=["drawn without a seed", "counted"],
+)
+def test_dialogues_that_would_differ_between_arms_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"dialogue\(0\) was another one when it was asked for"):
+        made_of(tmp_path, text)
 
 
 @pytest.mark.parametrize(
