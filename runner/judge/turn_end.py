@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from db.vocabulary import ErrorReason, TransportEnd
+from runner.judge.assembled_message import InBandError
 from runner.judge.flags import Flag
 from runner.judge.record import TurnRecord
 from runner.judge.turn_body import BodyForm, TurnBody
@@ -20,6 +21,7 @@ STALL_FACTOR: Final = 3.0
 """A stall is longer than this times the longest pause that the same stream had before."""
 MIN_FIRST_TOKEN_WAIT_S: Final = 30.0
 """A session deadline that cut a turn earlier than this says nothing about the server."""
+_WORDS_OF_THE_SERVER: Final = 200  # characters that a sentence quotes of its message
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class TurnEnd:
 
 
 def read_end(record: TurnRecord, body: TurnBody) -> TurnEnd:
-    refused = _refused(record)
+    refused = _refused(record, body)
     if refused is not None:
         return refused
     given_up = _given_up(body)
@@ -58,7 +60,7 @@ def read_end(record: TurnRecord, body: TurnBody) -> TurnEnd:
     return TurnEnd(ErrorReason.TRUNCATED, (*flags, Flag.NO_FINISH), sentence=sentence)
 
 
-def _refused(record: TurnRecord) -> TurnEnd | None:
+def _refused(record: TurnRecord, body: TurnBody) -> TurnEnd | None:
     if (
         record.transport_end is TransportEnd.CONNECT_FAILED
         or record.deadline is ErrorReason.CONNECT
@@ -67,12 +69,22 @@ def _refused(record: TurnRecord) -> TurnEnd | None:
     status = record.http_status
     if status is None or 200 <= status < 300:
         return None
-    sentence = f"the server answered with status {status}"
+    sentence = f"the server answered with status {status}{_stated(body)}"
     if 400 <= status < 500:
         return TurnEnd(ErrorReason.HTTP_4XX, sentence=sentence)
     if status >= 500:
         return TurnEnd(ErrorReason.HTTP_5XX, sentence=sentence)
     return TurnEnd(ErrorReason.UNREADABLE, sentence=sentence)
+
+
+def _stated(body: TurnBody) -> str:
+    """Why a request was refused, in the words of the server, where its body has any."""
+    error = body.message.in_band_error
+    return "" if error is None else f": {_quoted(error)}"
+
+
+def _quoted(error: InBandError) -> str:
+    return " ".join(error.message.split())[:_WORDS_OF_THE_SERVER]
 
 
 def _given_up(body: TurnBody) -> TurnEnd | None:
@@ -82,7 +94,7 @@ def _given_up(body: TurnBody) -> TurnEnd | None:
         is_abort = "abort" in f"{error.message} {error.kind} {error.code}".lower()
         reason = ErrorReason.ABORTED_BY_SERVER if is_abort else ErrorReason.IN_BAND_ERROR
         flags = (Flag.SERVER_ABORT,) if is_abort else ()
-        return TurnEnd(reason, flags, sentence=f"the body states an error: {error.message[:200]}")
+        return TurnEnd(reason, flags, sentence=f"the body states an error: {_quoted(error)}")
     finishes = {reason.lower() for reason in message.finish_reasons}
     if finishes & ABORT_REASONS:
         sentence = "the server gave the request up (finish reason abort)"

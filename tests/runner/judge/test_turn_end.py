@@ -164,6 +164,23 @@ def test_a_refusing_status_is_an_error_whatever_the_body_is(
     assert (turn.reading, turn.outcome, turn.reason) == ("error", "error", reason)
 
 
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (
+            b'{"error": {"message": "maximum context length is\\n4096", "code": 400}}',
+            "the server answered with status 400: maximum context length is 4096.",
+        ),
+        (b'{"detail": "Not Found"}', "the server answered with status 400: Not Found."),
+        (b"<html>", "the server answered with status 400."),
+    ],
+)
+def test_why_a_request_was_refused_is_told_in_the_words_of_the_server(
+    body: bytes, sentence: str
+) -> None:
+    assert sentence in judge(body, status=400).detail
+
+
 @pytest.mark.parametrize("status", [301, 302, 307])
 def test_a_redirect_is_no_answer(status: int) -> None:
     assert judge(b"", status=status).reason == "unreadable"
