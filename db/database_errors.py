@@ -24,7 +24,8 @@ def translated_errors(where: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        translated = store_error(error.orig, where)
+        known = (store_error(each, where) for each in _as_they_came(error))
+        translated = next(filter(None, known), None)
         if translated is None and isinstance(error, OperationalError):
             reported = " ".join(str(error.orig).split()).rstrip(".")
             translated = StoreAccessError(f"The store {where} cannot be used: {reported}.")
@@ -36,6 +37,16 @@ def translated_errors(where: str) -> Iterator[None]:
         if translated is None:
             raise
         raise translated from error
+
+
+def _as_they_came(error: BaseException) -> Iterator[BaseException]:
+    """The last error first. SQLite gives up a whole transaction where the disk is full, and what is
+    heard last is that its savepoint is gone.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        yield each
+        each = each.__context__
 
 
 def store_error(error: BaseException | None, where: str) -> StoreError | None:

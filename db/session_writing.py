@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Insert, Select, Table, Update, bindparam, insert, select, update
-from sqlalchemy.sql.dml import ReturningInsert
 from sqlmodel import SQLModel
 
 from db.errors import DuplicateSessionError, RowMissingError, RunClosedError
@@ -86,14 +84,11 @@ def write_sessions(connection: Connection, packed: Sequence[PackedSession]) -> l
     """
     _count_in_run(connection, packed)
     _refuse_duplicates(connection, [each.session for each in packed])
-    inserted = connection.execute(
-        _session_insertion(), [column_values(each.session) for each in packed]
-    )
-    session_ids = inserted.scalars().all()
-    turn_ids = iter(_insert_turns(connection, packed, session_ids))
+    session_ids = _insert_sessions(connection, [each.session for each in packed])
+    turn_ids = _insert_turns(connection, packed, session_ids)
+    _insert_raws(connection, packed, turn_ids)
     return [
-        StoredIds(session_id, tuple(islice(turn_ids, len(each.turns))))
-        for session_id, each in zip(session_ids, packed, strict=True)
+        StoredIds(session_id, ids) for session_id, ids in zip(session_ids, turn_ids, strict=True)
     ]
 
 
@@ -172,7 +167,7 @@ def _refuse_duplicates(connection: Connection, rows: Sequence[SessionValues]) ->
     run_id = rows[0].run_id
     indexes = Counter(row.session_index for row in rows)
     asked = {"of_run": run_id, "of_indexes": [*indexes]}
-    stored = connection.execute(_twins_query(), asked).scalars().all()
+    stored = connection.execute(_ids_query(), asked).scalars().all()
     twice = [*stored, *(index for index, times in indexes.items() if times > 1)]
     if twice:
         raise DuplicateSessionError(
@@ -181,26 +176,47 @@ def _refuse_duplicates(connection: Connection, rows: Sequence[SessionValues]) ->
         )
 
 
+# The ids are asked for by what is unique: to return them, SQLite inserts the rows one by one.
+
+
+def _insert_sessions(connection: Connection, rows: Sequence[SessionValues]) -> list[int]:
+    connection.execute(_insertion(SessionRow), [column_values(row) for row in rows])
+    asked = {"of_run": rows[0].run_id, "of_indexes": [row.session_index for row in rows]}
+    ids = {found.session_index: found.id for found in connection.execute(_ids_query(), asked)}
+    return [ids[row.session_index] for row in rows]
+
+
 def _insert_turns(
     connection: Connection, packed: Sequence[PackedSession], session_ids: Sequence[int]
-) -> Sequence[int]:
-    """The ids of all turns, session after session."""
+) -> list[tuple[int, ...]]:
+    """The ids of the turns of each session."""
     rows = [
         {**column_values(row), "session_id": session_id}
         for each, session_id in zip(packed, session_ids, strict=True)
         for row in each.turns
     ]
     if not rows:
-        return ()
-    turn_ids = connection.execute(_turn_insertion(), rows).scalars().all()
-    by_turn = [raws_of_turn for each in packed for raws_of_turn in each.raws]
-    raws = [
-        {**raw, "turn_id": turn_id}
-        for turn_id, raws_of_turn in zip(turn_ids, by_turn, strict=True)
-        for raw in raws_of_turn
+        return [()] * len(packed)
+    connection.execute(_insertion(TurnRow), rows)
+    found = connection.execute(_turn_ids_query(), {"of_sessions": [*session_ids]})
+    ids = {(session_id, index): turn_id for session_id, index, turn_id in found}
+    return [
+        tuple(ids[session_id, row.turn_index] for row in each.turns)
+        for each, session_id in zip(packed, session_ids, strict=True)
     ]
-    connection.execute(_raw_insertion(), raws)
-    return turn_ids
+
+
+def _insert_raws(
+    connection: Connection, packed: Sequence[PackedSession], turn_ids: Sequence[Sequence[int]]
+) -> None:
+    rows = [
+        {**raw, "turn_id": turn_id}
+        for each, ids in zip(packed, turn_ids, strict=True)
+        for raws, turn_id in zip(each.raws, ids, strict=True)
+        for raw in raws
+    ]
+    if rows:
+        connection.execute(_insertion(RawRow), rows)
 
 
 def _flag_capped(connection: Connection, run_id: int) -> None:
@@ -228,26 +244,24 @@ def _counting(says_progress: bool) -> Update:
 
 
 @cache
-def _twins_query() -> Select[Any]:
+def _ids_query() -> Select[Any]:
+    """The sessions of a run with certain indexes: (index, id)."""
     session = table_of(SessionRow)
-    return select(session.c.session_index).where(
+    return select(session.c.session_index, session.c.id).where(
         session.c.run_id == bindparam("of_run"),
         session.c.session_index.in_(bindparam("of_indexes", expanding=True)),
     )
 
 
 @cache
-def _session_insertion() -> ReturningInsert[Any]:
-    session = table_of(SessionRow)
-    return insert(session).returning(session.c.id, sort_by_parameter_order=True)
-
-
-@cache
-def _turn_insertion() -> ReturningInsert[Any]:
+def _turn_ids_query() -> Select[Any]:
+    """The turns of certain sessions: (session, index, id)."""
     turn = table_of(TurnRow)
-    return insert(turn).returning(turn.c.id, sort_by_parameter_order=True)
+    return select(turn.c.session_id, turn.c.turn_index, turn.c.id).where(
+        turn.c.session_id.in_(bindparam("of_sessions", expanding=True))
+    )
 
 
 @cache
-def _raw_insertion() -> Insert:
-    return insert(table_of(RawRow))
+def _insertion(kind: type[SQLModel]) -> Insert:
+    return insert(table_of(kind))
