@@ -6,7 +6,7 @@ store. It knows nothing about how the bytes are to be read.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from db.vocabulary import DueKind, ErrorReason, TransportEnd
 from runner.judge.json_values import Json, JsonObject
@@ -143,9 +143,15 @@ class PriorMessage:
         )
 
 
+NAMED_FUNCTION: Final = "named"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnContext:
-    """What was asked for in this turn, and what only this dialogue can know about the answer."""
+    """What was asked for in this turn, and what only this dialogue can know about the answer.
+
+    `tool_choice` is the word of the request, or `NAMED_FUNCTION` where it names one.
+    """
 
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: str = "auto"

@@ -16,7 +16,7 @@ from runner.errors import RecordedCaseError
 from runner.judge.call_joining import CallJoiner
 from runner.judge.chunk_reading import content_of
 from runner.judge.json_values import NOT_JSON, Json, JsonObject, dump_json, parse_json
-from runner.judge.record import TurnContext, TurnRecord
+from runner.judge.record import NAMED_FUNCTION, TurnContext, TurnRecord
 from runner.judge.session_outcome import judge_session
 from runner.judge.turn_reading import JudgedTurn, judge_turn
 
@@ -232,7 +232,7 @@ def _context_of(fields: JsonObject) -> TurnContext:
     return TurnContext.from_json(
         {
             "tools": fields.get("tools"),
-            "tool_choice": choice if isinstance(choice, str) else dump_json(choice),
+            "tool_choice": choice if isinstance(choice, str) else NAMED_FUNCTION,
             "tool_expected": fields.get("tool_expected"),
             "user": fields.get("user", ""),
             "prior": _prior_of(fields),

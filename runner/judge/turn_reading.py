@@ -26,7 +26,7 @@ from runner.judge.markup_catalogue import CATALOGUE, families_for_model, is_fami
 from runner.judge.markup_findings import content_markup, reasoning_markup
 from runner.judge.markup_spans import MarkupFindings, MarkupQuestion, MarkupSpan
 from runner.judge.markup_topic import Conversation
-from runner.judge.record import DueAnswer, DueCall, TurnContext, TurnRecord
+from runner.judge.record import NAMED_FUNCTION, DueAnswer, DueCall, TurnContext, TurnRecord
 from runner.judge.text_quality import TextQuality, judge_text
 from runner.judge.turn_body import BodyForm, TurnBody, read_body
 from runner.judge.turn_end import TurnEnd, read_end
@@ -191,7 +191,9 @@ def _flags(reading: TurnReading, found: _Findings, record: TurnRecord) -> list[F
     finishes = {reason.lower() for reason in found.message.finish_reasons}
     claims_call = bool(finishes & _CALL_FINISHES)
     is_whole = found.end.reason is None and bool(finishes) and Flag.LENGTH not in flags
-    if is_whole and claims_call is not bool(found.calls):
+    # OpenAI's own servers, and vLLM's, end the call of a function that the request names with stop.
+    may_stop = found.context.tool_choice == NAMED_FUNCTION and bool(found.calls)
+    if is_whole and claims_call is not bool(found.calls) and not may_stop:
         flags.append(Flag.FINISH_MISMATCH)
     if record.was_resent:
         flags.append(Flag.RESENT)

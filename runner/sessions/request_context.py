@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from runner.judge.json_values import Json, JsonObject
-from runner.judge.record import Due, DueCall, PriorMessage, ToolSpec, TurnContext
+from runner.judge.record import NAMED_FUNCTION, Due, DueCall, PriorMessage, ToolSpec, TurnContext
 
 
 def turn_context(
@@ -69,9 +69,8 @@ def _calls(message: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def _tool_choice(value: Json) -> str:
-    """A named function is a stricter kind of `required`."""
     if isinstance(value, dict):
-        return "required"
+        return NAMED_FUNCTION
     return value if isinstance(value, str) else "auto"
 
 

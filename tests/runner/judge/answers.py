@@ -72,6 +72,7 @@ def judge(
     *,
     tools: Iterable[ToolSpec] = (WEATHER,),
     tool_expected: bool = True,
+    tool_choice: str = "auto",
     user: str = ASKED_FOR_WEATHER,
     prior: Iterable[PriorMessage] = (),
     due: Due | None = None,
@@ -100,6 +101,7 @@ def judge(
     context = TurnContext(
         tools=tuple(tools),
         tool_expected=tool_expected,
+        tool_choice=tool_choice,
         user=user,
         prior=tuple(prior),
         due=due,

@@ -77,6 +77,13 @@ def test_the_finish_reason_does_not_make_or_unmake_a_call() -> None:
     assert (stopped.reading, stopped.flags) == ("tool", ("finish_mismatch",))
 
 
+def test_the_call_of_a_named_function_may_end_with_stop() -> None:
+    called = stream(call_delta(OSLO, name="get_weather", id="1"), delta({}, "stop"))
+
+    assert judge(called, tool_choice="named").flags == ()
+    assert judge(called, tool_choice="required").flags == ("finish_mismatch",)
+
+
 def test_a_call_that_nobody_asked_for_is_a_tool_turn_and_counted() -> None:
     body = stream(call_delta(OSLO, name="get_weather", id="1"), delta({}, "tool_calls"))
 

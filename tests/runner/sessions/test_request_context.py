@@ -75,13 +75,13 @@ def test_the_context_holds_what_was_asked_and_what_was_said_before() -> None:
     assert (context.round_index, context.max_rounds, context.model) == (1, 4, "tiny")
 
 
-def test_a_named_function_is_required() -> None:
+def test_a_named_function_is_known_to_be_one() -> None:
     choice: JsonObject = {"type": "function", "function": {"name": "read_drum"}}
     request = ChatRequest(model="m", max_tokens=9, extra={"tool_choice": choice})
 
     context = turn_context(a_body(request=request), due=None, round_index=0, max_rounds=None)
 
-    assert context.tool_choice == "required"
+    assert context.tool_choice == "named"
     assert not context.tool_expected
 
 
