@@ -60,7 +60,7 @@ class HttpAnswer:
             self.keeps_alive = False
             return
         self.has_begun = True
-        unread_before = self.unread_bytes
+        self._overhead_bytes += len(data)  # until some of the body comes
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -69,10 +69,9 @@ class HttpAnswer:
             raise httpx.RemoteProtocolError(
                 f"What the server sent is no HTTP/1.1: {error}"
             ) from error
-        if self.unread_bytes > unread_before:
-            self._overhead_bytes = 0
-        else:
-            self._count_overhead(len(data))
+        if self._overhead_bytes > MAX_OVERHEAD_BYTES and not self.is_complete:
+            what = "a head" if self.head is None else "trailers or chunk extensions"
+            raise httpx.RemoteProtocolError(f"The server sent {what} without an end.")
 
     def end(self, error: Exception | None) -> None:
         """The connection is gone: the end of a body without a length, else a failure.
@@ -121,18 +120,13 @@ class HttpAnswer:
         if not self.is_complete:
             self.pieces.append(body)
             self.unread_bytes += len(body)
+            self._overhead_bytes = 0
 
     def on_message_complete(self) -> None:
         if self.head is None:  # "100 Continue" and the like: the answer is still to come
             self._reason, self._headers = b"", []
         else:
             self.is_complete = True
-
-    def _count_overhead(self, fed_bytes: int) -> None:
-        self._overhead_bytes += fed_bytes
-        if self._overhead_bytes > MAX_OVERHEAD_BYTES and not self.is_complete:
-            what = "a head" if self.head is None else "trailers or chunk extensions"
-            raise httpx.RemoteProtocolError(f"The server sent {what} without an end.")
 
     def _has_framing(self) -> bool:
         names = {name.lower() for name, _ in self._headers}
