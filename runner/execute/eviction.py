@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import ceil
+from typing import Final
 
 from runner.campaign.campaign import EvictFlood
 from runner.errors import StackControlError
@@ -9,6 +10,7 @@ from runner.evidence.number_words import counted_text
 from runner.execute.progress import RunOfCampaign
 from runner.execute.run_request import request_of
 from runner.execute.run_setting import RunSetting
+from runner.judge.json_values import JsonObject
 from runner.sessions.chat_request import ChatRequest
 from runner.sessions.first_request import first_request
 from runner.sessions.scenario import scenario_of
@@ -20,6 +22,7 @@ from runner.stacks.running_stack import RunningStack
 LONGEST_PROMPT_TOKENS = 8_000
 _UNKNOWN_LIMIT_TOKENS = 2_000
 _SHARE_OF_THE_LIMIT = 0.75
+_ONE_TOKEN: Final[JsonObject] = {"max_tokens": 1, "max_completion_tokens": None}
 
 
 async def evict_prefixes(
@@ -42,9 +45,7 @@ async def evict_prefixes(
         deadline_s=setting.campaign.workload.deadlines.session_s,
     )
     request = request_of(setting.campaign, setting.stack, run.arm, running)
-    shortest = replace(
-        request, stream=False, max_tokens=1, extra={**request.extra, "max_tokens": 1}
-    )
+    shortest = replace(request, stream=False, max_tokens=1, extra={**request.extra, **_ONE_TOKEN})
     flooded = await flood.send(_first_requests(run, setting, shortest, prefix), size)
     setting.progress.note(
         f"evict_flood: {flooded.prompts} prompts of {flooded.tokens:,} tokens in all pushed the "

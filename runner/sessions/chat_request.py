@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Final
 
 from runner.judge.assembled_message import AssembledMessage
 from runner.judge.json_values import Json, JsonObject
 from runner.judge.record import Due, DueCall
+
+_LEFT_OUT_BY_NULL: Final = frozenset({"max_tokens", "max_completion_tokens", "temperature"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +34,24 @@ class ChatRequest:
         request_id: str,
         of_step: Mapping[str, Json] = MappingProxyType({}),
     ) -> JsonObject:
-        """`of_step` stands over what all requests have in common, and `extra` over it."""
+        """`of_step` stands over what all requests have in common, and `extra` over it.
+
+        Of the limit and the temperature, which stand in each request by themselves, null leaves one
+        out. A limit by OpenAI's later name takes the place of ours: its servers refuse both.
+        """
         body: JsonObject = {"model": self.model, "messages": list(messages)}
         if tools:  # servers refuse an empty list, and a choice without tools
             body |= {"tools": list(tools), "tool_choice": "auto"}
         body |= {"max_tokens": self.max_tokens, "temperature": 0, "stream": self.stream}
         if self.stream:
             body["stream_options"] = {"include_usage": True}
-        body |= {**of_step, **self.extra}
+        given = {**of_step, **self.extra}
+        body |= given
+        if body.get("max_completion_tokens") is not None and "max_tokens" not in given:
+            del body["max_tokens"]
+        for name in _LEFT_OUT_BY_NULL & body.keys():
+            if body[name] is None:
+                del body[name]
         if self.request_id_field is not None:
             body[self.request_id_field] = request_id
         return body

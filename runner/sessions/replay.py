@@ -151,7 +151,11 @@ def _read_request(body: JsonObject, due: Due | None, place: str) -> RecordedRequ
     request = RecordedRequest(
         messages=tuple(item for item in messages if isinstance(item, dict)),
         tools=tuple(item for item in tools if isinstance(item, dict)),
-        fields={name: value for name, value in body.items() if name not in _OURS},
+        # Null leaves it out: what was sampled as the server does by itself, is so again.
+        fields={
+            "temperature": None,
+            **{name: value for name, value in body.items() if name not in _OURS},
+        },
         due=due,
     )
     try:

@@ -176,6 +176,17 @@ def test_a_recorded_context_is_sent_as_it_was_whatever_the_server_answers(tmp_pa
     assert all(body["stream"] is True for body in server.bodies)
 
 
+def test_a_request_without_a_temperature_is_sampled_as_the_server_does_by_itself(
+    tmp_path: Path,
+) -> None:
+    server = Server(answers)
+    scenario = replaying(tmp_path, ReplayContext.RECORDED, OTHER)
+
+    run_in_no_time(player_of(scenario, server).play(0))
+
+    assert "temperature" not in server.bodies[0]
+
+
 def test_a_live_context_holds_what_this_server_said_and_what_was_recorded_of_the_others(
     tmp_path: Path,
 ) -> None:
