@@ -106,7 +106,20 @@ def test_each_passphrase_stands_once_in_the_text_and_is_asked_for(index: int, co
     for tool in dialogue.tools:
         function: Any = tool["function"]
         assert "passphrase" in function["parameters"]["required"]
-    assert len(dialogue.system.split()) >= context / 1.3 - 1
+
+
+@given(index=st.integers(0, 5_000), context=st.sampled_from([1_000, 8_000]))
+@settings(max_examples=25, deadline=None)
+def test_the_first_request_is_as_long_as_was_asked_with_its_tools_and_its_question(
+    index: int, context: int
+) -> None:
+    dialogue = make_scenario(a_workload("long-context", context_tokens=context)).dialogue(index)
+
+    tools = json.dumps(dialogue.tools, ensure_ascii=False)
+    question: Any = dialogue.rounds[0].steps[0].say[0]["content"]
+    words = len(dialogue.system.split()) + len(question.split())
+    # About 0.3 tokens a character of JSON, and a little more than one a word.
+    assert 0.9 * context < 0.3 * len(tools) + 1.12 * words < 1.1 * context
 
 
 def test_a_wrong_passphrase_is_wrong() -> None:
