@@ -167,6 +167,7 @@ class Workload(Shape):
     sessions: _Sessions
     rounds: int = Field(default=4, gt=0, le=1_000)
     tools: int | None = Field(default=None, ge=1, le=16)
+    strict: bool = False
     context_tokens: int = Field(default=300, ge=0, le=10_000_000)
     max_tokens: int = Field(default=2_500, gt=0, le=10_000_000)
     deadlines: Deadlines = Deadlines()
@@ -179,9 +180,14 @@ class Workload(Shape):
 
     @model_serializer(mode="wrap")
     def _as_written(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A number of tools that is not given is no part of what defines a campaign."""
+        """What later keys are without being given is no part of what defines a campaign."""
         fields: dict[str, Any] = dump(self)
-        return {name: value for name, value in fields.items() if (name, value) != ("tools", None)}
+        later = {"tools": None, "strict": False}
+        return {
+            name: value
+            for name, value in fields.items()
+            if name not in later or value != later[name]
+        }
 
     def sessions_at(self, concurrency: int) -> int:
         """Raises KeyError where the file names no number for this concurrency."""

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from runner.campaign.campaign import Campaign, ScenarioName, Workload
 from runner.errors import ConfigError
+from runner.judge.json_values import JsonObject
 from runner.sessions.dialogue import Dialogue
 from runner.sessions.long_context import LongContext
 from runner.sessions.own_scenario import own_scenario
@@ -38,16 +39,18 @@ def make_scenario(workload: Workload, *, folder: Path = Path()) -> Scenario:
         return _replay(workload, folder)
     if workload.replay is not None:
         raise ConfigError("workload.replay: only the scenario replay plays a file")
+    if workload.strict and not isinstance(workload.scenario, ScenarioName):
+        raise ConfigError(f"workload.strict: the tools of {workload.scenario} are its own to write")
     context_tokens = workload.context_tokens
     match workload.scenario:
         case ScenarioName.TOOL_DIALOGUE:
-            return _introduced(_errands(workload, context_tokens), workload)
+            return _introduced(_demanding(_errands(workload, context_tokens), workload), workload)
         case ScenarioName.PROBE:
             errands = _introduced(_errands(workload, context_tokens), workload)
-            return Probe(errands, workload.tool_choice)
+            return _demanding(Probe(errands, workload.tool_choice), workload)
         case ScenarioName.LONG_CONTEXT:
             found = LongContext(_errands(workload, 0), context_tokens=context_tokens)
-            return _introduced(found, workload)
+            return _introduced(_demanding(found, workload), workload)
         case path:
             return _introduced(own_scenario(path, workload, folder=folder), workload)
 
@@ -70,6 +73,35 @@ def _introduced(scenario: Scenario, workload: Workload) -> Scenario:
     return scenario if workload.system is None else _Introduced(scenario, workload.system)
 
 
+class _Strict:
+    """A scenario whose calls a server is to force into the schemas of their tools.
+
+    OpenAI takes `strict` only where a schema allows nothing further and requires all it names.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.name = scenario.name
+        self._scenario = scenario
+
+    def dialogue(self, session_index: int) -> Dialogue:
+        dialogue = self._scenario.dialogue(session_index)
+        tools = tuple(map(_strict, dialogue.tools))
+        return replace(dialogue, key=f"{dialogue.key}/strict", tools=tools)
+
+
+def _strict(tool: JsonObject) -> JsonObject:
+    function = tool["function"]
+    assert isinstance(function, dict)
+    parameters = function["parameters"]
+    assert isinstance(parameters, dict)
+    closed: JsonObject = {**parameters, "additionalProperties": False}
+    return {**tool, "function": {**function, "strict": True, "parameters": closed}}
+
+
+def _demanding(scenario: Scenario, workload: Workload) -> Scenario:
+    return _Strict(scenario) if workload.strict else scenario
+
+
 def _errands(workload: Workload, context_tokens: int) -> ToolDialogue:
     return ToolDialogue(
         seed=workload.seed,
@@ -82,6 +114,8 @@ def _errands(workload: Workload, context_tokens: int) -> ToolDialogue:
 def _replay(workload: Workload, folder: Path) -> Scenario:
     if workload.replay is None:
         raise ConfigError("workload.replay is missing: the scenario replay needs a file")
+    if workload.strict:
+        raise ConfigError("workload.strict: the tools of a replay are those that were recorded")
     if workload.system is not None:
         raise ConfigError("workload.system cannot stand before what was recorded: leave it out")
     return read_replay(folder / workload.replay.file, context=workload.replay.context)

@@ -22,7 +22,9 @@ def claim_key_of(campaign_text: str) -> str:
     return hypothesis_key(loaded.hypotheses[0], loaded.known_good)
 
 
-def test_a_number_of_tools_that_is_not_given_is_no_part_of_what_is_dumped() -> None:
+def test_a_later_key_that_is_not_given_is_no_part_of_what_is_dumped() -> None:
+    assert "strict" not in Workload(sessions=1).model_dump(mode="json")
+    assert Workload(sessions=1, strict=True).model_dump(mode="json")["strict"] is True
     assert "tools" not in Workload(sessions=1).model_dump(mode="json")
     assert Workload(sessions=1, tools=2).model_dump(mode="json")["tools"] == 2
     assert "sessions" not in Workload(sessions=1, tools=2).model_dump(exclude={"sessions"})

@@ -92,6 +92,34 @@ def test_words_in_answer_to_a_probe_are_no_call() -> None:
     assert played.judgement.outcome is Outcome.NO_TOOL
 
 
+# strict
+
+
+@pytest.mark.parametrize("scenario", ["tool-dialogue", "probe", "long-context"])
+def test_strict_closes_the_schema_of_each_tool_and_is_another_dialogue(scenario: str) -> None:
+    plain = make_scenario(a_workload(scenario)).dialogue(1)
+    strict = make_scenario(a_workload(scenario, strict=True)).dialogue(1)
+
+    assert strict.key != plain.key
+    assert strict.rounds == plain.rounds
+    for tool in strict.tools:
+        function: Any = tool["function"]
+        schema = function["parameters"]
+        assert function["strict"] is True
+        assert schema["additionalProperties"] is False
+        assert set(schema["required"]) == set(schema["properties"])
+
+
+def test_tools_that_somebody_else_wrote_are_not_made_strict(tmp_path: Path) -> None:
+    a_file(tmp_path, FIRST)
+    replay = ReplayFile(file="requests.jsonl")
+
+    with pytest.raises(ConfigError, match=r"workload\.strict: the tools of a replay"):
+        make_scenario(a_workload("replay", replay=replay, strict=True), folder=tmp_path)
+    with pytest.raises(ConfigError, match=r"workload\.strict: the tools of mine:Mine are its own"):
+        make_scenario(a_workload("mine:Mine", strict=True), folder=tmp_path)
+
+
 # long-context
 
 
