@@ -14,7 +14,7 @@ from db.vocabulary import RunState
 from runner.evidence.number_words import counted_text
 
 _MOST_KINDS = 3
-_MOST_DETAIL = 100
+_MOST_DETAIL = 200
 
 
 def silence_lines(store: Store, campaign_id: int, *, with_details: bool = True) -> tuple[str, ...]:
