@@ -84,7 +84,7 @@ def _stated(body: TurnBody) -> str:
 
 
 def _quoted(error: InBandError) -> str:
-    return " ".join(error.message.split())[:_WORDS_OF_THE_SERVER]
+    return " ".join(error.message.split())[:_WORDS_OF_THE_SERVER].rstrip(".")
 
 
 def _given_up(body: TurnBody) -> TurnEnd | None:

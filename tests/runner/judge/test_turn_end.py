@@ -168,7 +168,7 @@ def test_a_refusing_status_is_an_error_whatever_the_body_is(
     ("body", "sentence"),
     [
         (
-            b'{"error": {"message": "maximum context length is\\n4096", "code": 400}}',
+            b'{"error": {"message": "maximum context length is\\n4096.", "code": 400}}',
             "the server answered with status 400: maximum context length is 4096.",
         ),
         (b'{"detail": "Not Found"}', "the server answered with status 400: Not Found."),
