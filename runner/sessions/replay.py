@@ -120,6 +120,12 @@ def _read_line(line: bytes, place: str) -> tuple[str | None, RecordedRequest]:
     if not isinstance(value, dict):
         _refuse(place, f"{_instead(line, value)}; each line must be one JSON object")
     if "messages" in value:
+        if misplaced := sorted(value.keys() & {"due", "session"}):
+            _refuse(
+                place,
+                f"has {misplaced[0]} inside the body, where it would be sent to the server: write "
+                f'{{"request": {{...}}, "{misplaced[0]}": ...}}',
+            )
         return None, _read_request(value, None, place)
     if "request" not in value:
         _refuse(place, "has neither `messages` nor `request`: write the body of a chat request")

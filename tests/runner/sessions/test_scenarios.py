@@ -298,6 +298,10 @@ def test_more_sessions_than_conversations_begin_again(tmp_path: Path) -> None:
         (b"{", ":2: is no JSON; each line must be one JSON object"),
         (b"[]", ":2: is JSON, but no object"),
         (b"{}", ":2: has neither `messages` nor `request`"),
+        (
+            b'{"messages": [{"role": "user"}], "due": {"kind": "answer"}}',
+            ':2: has due inside the body, where it would be sent to the server: write {"request":',
+        ),
         (b'{"messages": []}', ":2: `messages` must be a list that is not empty"),
         (b'{"messages": ["hi"]}', ":2: each entry of `messages` must be an object"),
         (b'{"messages": [{}], "tools": {}}', ":2: `tools` must be a list"),
