@@ -27,6 +27,7 @@ from runner.cli.options import (
     StoreOption,
 )
 from runner.evidence.assessment_words import assessment_lines, closing_line
+from runner.evidence.number_words import counted_text
 from runner.evidence.plan_assessment import Assumptions, HypothesisPlan, assess_hypotheses
 from runner.evidence.planner import ASSUMED_BEFORE_RATE
 from runner.evidence.wording import count_text, duration_text
@@ -108,7 +109,7 @@ def _plan_json(plan: Plan, assessed: Sequence[HypothesisPlan]) -> dict[str, Any]
 
 
 def _arms_table(plan: Plan) -> Table:
-    table = Table(title=f"{len(plan.arms)} arms on stack {plan.campaign.stack}")
+    table = Table(title=f"{counted_text(len(plan.arms), 'arm')} on stack {plan.campaign.stack}")
     for heading in ("arm", "tag", "sessions a run", "about"):
         table.add_column(heading, justify="left" if heading in ("arm", "tag") else "right")
     for arm in plan.arms:
@@ -130,8 +131,8 @@ def _closing_lines(plan: Plan) -> list[str]:
         for block in range(1, blocks + 1)
     ]
     lines.append(
-        f"{len(plan.runs)} runs, {count_text(plan.sessions)} sessions, {plan.starts_text()}, "
-        f"about {duration_text(plan.seconds)}"
+        f"{counted_text(len(plan.runs), 'run')}, {counted_text(plan.sessions, 'session')}, "
+        f"{plan.starts_text()}, about {duration_text(plan.seconds)}"
     )
     lines.append(f"assumed: {'; '.join(plan.assumptions)}")
     return [*lines, *(f"warning: {warning}" for warning in plan.warnings)]

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.oracle_configs import write_oracle_configs
 from tests.fakes.unrestarted_configs import unrestarted_configs
 from tests.runner.cli.calls import decisive, json_of, refusal
 
@@ -127,6 +128,15 @@ def test_runs_that_share_a_launch_count_as_one(tmp_path: Path) -> None:
 )
 def test_assumptions_that_cannot_be_meant_are_refused(option: str, value: str) -> None:
     assert option in refusal("plan", "smoke", "--configs", CONFIGS, option, value)
+
+
+def test_one_arm_and_one_run_are_not_several(tmp_path: Path) -> None:
+    write_oracle_configs(tmp_path, levels=["fp8"], sessions=4)
+
+    said = decisive("plan", "oracle-test", "--configs", str(tmp_path)).stdout
+
+    assert "1 arm on stack oracle" in said
+    assert "1 run, 4 sessions, 1 start of the servers" in said
 
 
 def test_a_plan_on_servers_that_are_not_restarted_speaks_of_launches(tmp_path: Path) -> None:
