@@ -101,15 +101,15 @@ class Exchange:
             was_resent=self._was_resent,
         )
 
+    # Times are to the microsecond, as they are stored: a later judgement sees the same ones. `round`
+    # to six digits would take five times as long.
+
     def _reads(self) -> tuple[tuple[float, int], ...]:
-        """To the microsecond, as they are stored: a later judgement sees the same times. `round` to
-        digits would take five times as long.
-        """
         times_s = [round(at_s * 1e6) / 1e6 for at_s in self.body.times_s]
         return tuple(zip(times_s, self.body.ends_bytes, strict=True))
 
     def _elapsed_s(self) -> float:
-        return round(self._now() - self._started, 6)
+        return round((self._now() - self._started) * 1e6) / 1e6
 
     def _next_of_turn(self) -> Deadline:
         if not self._is_stream:
