@@ -101,8 +101,8 @@ class Exchange:
             was_resent=self._was_resent,
         )
 
-    # Times are to the microsecond, as they are stored: a later judgement sees the same ones. `round`
-    # to six digits would take five times as long.
+    # Times are to the microsecond, as they are stored: a later judgement sees the same ones.
+    # `round` to six digits would take five times as long.
 
     def _reads(self) -> tuple[tuple[float, int], ...]:
         times_s = [round(at_s * 1e6) / 1e6 for at_s in self.body.times_s]
