@@ -46,7 +46,11 @@ def campaign_report(record: CampaignRecord) -> ReportDocument:
 def made_from(record: CampaignRecord) -> str:
     name = format_id(IdKind.CAMPAIGN, record.campaign.id)
     at = dated_text(record.stood_at_us)
-    return f"Made from {name} as it was stored at {at}, run by Decisive {_version(record)}."
+    made = f"Made from {name} as it was stored at {at}, run by Decisive {_version(record)}."
+    done, planned = record.runs_done, record.runs_planned
+    if done == planned:
+        return made
+    return f"{made} {done:,} of its {planned:,} runs were done then, and verdicts rest on these."
 
 
 def attribution_section(record: CampaignRecord) -> tuple[Section, ...]:

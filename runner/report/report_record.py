@@ -8,6 +8,7 @@ from db.reads.campaigns import ArmFacts, CampaignFacts
 from db.reads.observations import LogEventFacts
 from db.reads.runs import RunCounts, RunProof
 from db.reads.sessions import SessionFacts, TurnFacts, TwinFacts
+from db.vocabulary import RunState
 from runner.evidence.campaign_verdict import CampaignVerdict
 from runner.execute.stored_failures import Failures
 from runner.report.arm_result import ArmResult, arm_results
@@ -67,6 +68,15 @@ class CampaignRecord:
     @property
     def results(self) -> tuple[ArmResult, ...]:
         return arm_results(self.arms, self.runs, self.campaign.corrupt_outcomes)
+
+    @property
+    def runs_planned(self) -> int:
+        """By key: a run that is attempted again counts once."""
+        return len({run.run_key for run in self.runs})
+
+    @property
+    def runs_done(self) -> int:
+        return len({run.run_key for run in self.runs if run.state == RunState.DONE})
 
     @property
     def stood_at_us(self) -> int:
