@@ -105,6 +105,7 @@ class RunWatch:
                     log_source_of(launch, running.log_path(launch.name)), setting.secrets
                 ),
                 dialect_of_endpoint(metrics) if (metrics := launch.definition.metrics) else None,
+                launch.definition.role,
             )
             for launch in running.launches
         ]

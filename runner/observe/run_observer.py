@@ -19,7 +19,7 @@ from db.clock import Clock
 from db.raw_bytes import CAP_BYTES, raw_row
 from db.tables.observations import LogEventRow, MetricSampleRow
 from db.vocabulary import RawKind
-from runner.campaign.stack_shape import MetricRole
+from runner.campaign.stack_shape import MetricRole, ServiceRole
 from runner.control.capped_page import NO_PAGE, Page, fetch_page, said_by
 from runner.observe.daemon_thread import in_daemon_thread
 from runner.observe.engine_readings import PageReading, read_page
@@ -43,6 +43,11 @@ WATCHED_LOOK_S = 1.0
 the looks at our own requests must not wait with it."""
 
 _MOST_ROWS_OF_A_KIND = 10_000
+_NEAREST_TO_DECODING = (
+    (ServiceRole.ENGINE, ServiceRole.DECODE),
+    (ServiceRole.ROUTER,),
+    (ServiceRole.PREFILL,),
+)
 
 RowSink = Callable[[Sequence[SQLModel]], None]
 
@@ -55,6 +60,7 @@ class ObservedService:
     metrics_url: str | None
     log: LogSource | None
     dialect: Dialect | None = None
+    role: ServiceRole = ServiceRole.ENGINE
 
 
 @dataclass(slots=True)
@@ -181,9 +187,17 @@ class RunObserver:
 
     @property
     def peak_running(self) -> float | None:
-        """The most requests seen running at once, summed over services; None if never said."""
-        peaks = [w.peak_running for w in self._watched if w.peak_running is not None]
-        return sum(peaks) if peaks else None
+        """The most requests seen running at once, summed over services; None if never said.
+
+        A router and prefill count a request that decode counts too: each is asked only where no
+        service nearer to the decoding said anything.
+        """
+        for roles in _NEAREST_TO_DECODING:
+            asked = [each for each in self._watched if each.service.role in roles]
+            peaks = [each.peak_running for each in asked if each.peak_running is not None]
+            if peaks:
+                return sum(peaks)
+        return None
 
     def log_tail(self, service: str) -> bytes:
         """The end of a service's log as far as it was read; empty where it has none."""

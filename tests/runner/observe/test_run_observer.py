@@ -14,6 +14,7 @@ from db.raw_bytes import decompress
 from db.tables.observations import LogEventRow, MetricSampleRow
 from db.tables.sessions import RawRow
 from db.vocabulary import RawKind
+from runner.campaign.stack_shape import ServiceRole
 from runner.observe.log_events import LogEvent
 from runner.observe.log_follower import LogSource
 from runner.observe.run_observer import ObservedService, RunObserver
@@ -52,6 +53,7 @@ def _observer(
     *,
     page: Callable[[httpx.Request], httpx.Response] | None = None,
     rows: list[SQLModel] | None = None,
+    services: Sequence[ObservedService] | None = None,
     **more: object,
 ) -> RunObserver:
     kept: list[SQLModel] = [] if rows is None else rows
@@ -62,7 +64,7 @@ def _observer(
         http=httpx.AsyncClient(transport=transport),
         sink=kept.extend,
         clock=SystemClock(),
-        services=[service],
+        services=services or [service],
         catalogue=CATALOGUE,
         log_budget=SMALL,
         **more,  # type: ignore[arg-type]
@@ -157,6 +159,47 @@ async def test_a_page_is_scraped_summed_over_engines_and_stored() -> None:
     assert observer.peak_running == 7.0
     assert [row.value for row in rows if isinstance(row, MetricSampleRow)] == [3.0, 4.0]
     assert any(isinstance(row, RawRow) and row.kind == RawKind.SCRAPE for row in rows)
+
+
+DYNAMO_PAGES = {
+    "frontend": b'dynamo_frontend_inflight_requests{model="m"} 8\n',
+    "prefill": b"dynamo_component_inflight_requests 2\n",
+    "decode": b"dynamo_component_inflight_requests 7\n",
+}
+DYNAMO_ROLES = {
+    "frontend": ServiceRole.ROUTER,
+    "prefill": ServiceRole.PREFILL,
+    "decode": ServiceRole.DECODE,
+}
+
+
+@pytest.mark.parametrize(
+    ("saying", "peak"),
+    [
+        ({"frontend", "prefill", "decode"}, 7.0),
+        ({"frontend", "prefill"}, 8.0),
+        ({"prefill"}, 2.0),
+        (set(), None),
+    ],
+)
+async def test_a_request_in_a_router_and_in_both_its_workers_is_one_that_runs(
+    saying: set[str], peak: float | None
+) -> None:
+    def page(request: httpx.Request) -> httpx.Response:
+        name = request.url.host
+        return httpx.Response(200, content=DYNAMO_PAGES[name] if name in saying else b"")
+
+    observer = _observer(
+        page=page,
+        services=[
+            ObservedService(name, f"http://{name}/metrics", None, role=role)
+            for name, role in DYNAMO_ROLES.items()
+        ],
+    )
+
+    await observer.look()
+
+    assert observer.peak_running == peak
 
 
 @pytest.mark.parametrize(
