@@ -94,7 +94,7 @@ def test_a_key_that_the_server_repeats_is_in_no_row_and_no_file(talkative: Contr
     told = list(everything_in(talkative.folder / "decisive.db"))
 
     tables = {table for table, value in told if HIDDEN in value}
-    assert {"raw", "turn", "fingerprint", "log_event"} >= tables > {"raw"}
+    assert {"raw", "turn", "session", "fingerprint", "log_event"} >= tables > {"raw"}
     assert not [table for table, value in told if CANARY.encode() in value]
     assert files_with(CANARY.encode(), talkative.folder) == []
 
