@@ -45,6 +45,12 @@ REASONS: dict[Place, str] = {
     ("runner/observe/run_observer.py", "watched.reading.result()"): "it is known to be done",
     ("runner/observe/run_observer.py", "watched.scraping.result()"): "it is known to be done",
     ("runner/observe/wedge_watch.py", "task.result()"): "it is known to be done",
+    ("runner/sessions/session_loop.py", "asyncio.wait((task,))"): (
+        "it is stored by a recorder, which says after its patience that it is stuck"
+    ),
+    ("runner/sessions/session_loop.py", "asyncio.wait(self._under_way)"): (
+        "they are stored by a recorder, which says after its patience that it is stuck"
+    ),
     ("runner/testbed/answer_streams.py", "events.get()"): (
         "a server that stalls answers no more: the client's deadline, or its leaving, ends it"
     ),
