@@ -85,13 +85,10 @@ def _times_of(ends: list[int], reads: tuple[tuple[float, int], ...]) -> Iterator
     if [*upto_bytes[first : first + len(ends)]] == ends:  # a token a read, as engines send them
         yield from times_s[first : first + len(ends)]
         return
-    given, last = 0, len(reads) - 1
-    for number, (at_s, bytes_so_far) in enumerate(reads):
-        if given == len(ends):
-            return
-        upto = len(ends) if number == last else bisect_right(ends, bytes_so_far, given)
-        if upto > given:
-            given = upto
+    given = [bisect_right(ends, upto) for upto in upto_bytes]
+    given[-1] = len(ends)
+    for at_s, before, now in zip(times_s, [0, *given], given, strict=False):
+        if now > before:
             yield at_s
 
 

@@ -8,12 +8,14 @@ import errno
 import socket
 import ssl
 from collections import defaultdict
+from functools import partial
 from typing import Final, NamedTuple
 
 import httpx
 
 from runner.errors import ClientExhaustedError
 from runner.sessions.http_connection import HttpConnection
+from runner.sessions.parse_sweep import ParseSweep
 
 _OUR_ERRNOS: Final = frozenset(
     (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
@@ -43,6 +45,7 @@ class ConnectionPool:
         self._tls = tls
         self._idle: defaultdict[Origin, list[HttpConnection]] = defaultdict(list)
         self._open: set[HttpConnection] = set()
+        self._sweep = ParseSweep()
 
     async def opened(self, origin: Origin) -> HttpConnection:
         """A new connection.
@@ -99,7 +102,7 @@ class ConnectionPool:
             self._tls = httpx.create_ssl_context(trust_env=False)
         try:
             transport, connection = await loop.create_connection(
-                HttpConnection,
+                partial(HttpConnection, self._sweep),
                 origin.host,
                 origin.port,
                 ssl=self._tls if is_tls else None,

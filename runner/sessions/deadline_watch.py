@@ -36,8 +36,8 @@ class DeadlineWatch:
 
     def look(self) -> None:
         """Read the deadlines anew: needed where one may have come nearer."""
+        deadline = self._next_deadline()  # which may look itself
         self.stop()
-        deadline = self._next_deadline()
         late_s = self._loop.time() - deadline.at
         if late_s < 0:
             self._handle = self._loop.call_at(deadline.at, self.look)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
@@ -35,32 +37,33 @@ class Exchange:
         self._http_status: int | None = None
         self._content_type = ""
         self._was_resent = False
+        self._catch_up: Callable[[], None] = _nothing_is_put_off
 
     def note_resent(self) -> None:
         """The request goes out a second time, because a kept connection was closed before it."""
         self._was_resent = True
 
-    def begin(self, http_status: int, content_type: str) -> None:
-        """The head of the answer is here."""
+    def begin(self, http_status: int, content_type: str, *, catch_up: Callable[[], None]) -> None:
+        """The head of the answer is here. After `catch_up`, all that was read was also taken."""
         self._http_status = http_status
         self._content_type = content_type
+        self._catch_up = catch_up
 
     def taker(
         self, *, decoder: ContentDecoder | None, on_only_its_end_open: Callable[[], None]
-    ) -> Callable[[bytes], bool]:
-        """Keeps what a read brought; the answer says whether more is wanted.
+    ) -> Callable[[list[bytes], list[float]], bool]:
+        """Keeps what reads brought, each at its time; the answer says whether more is wanted."""
+        body, started = self.body, self._started
 
-        A function of its own that holds all it needs: it is called for each read of each stream.
-        """
-        body, add, now, started = self.body, self.body.add, self._now, self._started
-        is_stream = self._is_stream
-
-        def take(data: bytes) -> bool:
-            if decoder is not None:
-                data = decoder.feed(data, at_most=body.room_bytes)
-            if data:
-                add(data, now() - started)
-            if body.saw_done and is_stream:
+        def take(pieces: list[bytes], at_s: list[float]) -> bool:
+            times_s = [at - started for at in at_s]
+            if decoder is None:
+                body.extend(pieces, times_s)
+            else:
+                for piece, time_s in zip(pieces, times_s, strict=True):
+                    if data := decoder.feed(piece, at_most=body.room_bytes):
+                        body.extend([data], [time_s])
+            if self._is_stream and body.saw_done:
                 on_only_its_end_open()
             return not body.is_full
 
@@ -81,6 +84,7 @@ class Exchange:
 
     def progress_at(self) -> float | None:
         """When the last token came, on the clock of `now`; None before the first."""
+        self._catch_up()
         last_s = self._progress.last_s() if self._is_stream else None
         return None if last_s is None else self._started + last_s
 
@@ -102,10 +106,10 @@ class Exchange:
         )
 
     # Times are to the microsecond, as they are stored: a later judgement sees the same ones.
-    # `round` to six digits would take five times as long.
+    # `round` to six digits would take five times as long, and one by one five times that.
 
     def _reads(self) -> tuple[tuple[float, int], ...]:
-        times_s = [round(at_s * 1e6) / 1e6 for at_s in self.body.times_s]
+        times_s = (np.rint(np.array(self.body.times_s) * 1e6) / 1e6).tolist()
         return tuple(zip(times_s, self.body.ends_bytes, strict=True))
 
     def _elapsed_s(self) -> float:
@@ -114,6 +118,7 @@ class Exchange:
     def _next_of_turn(self) -> Deadline:
         if not self._is_stream:
             return self._session_ends
+        self._catch_up()
         if self.body.saw_done:
             return Deadline(self._started + self.body.times_s[-1] + self._linger_s, None)
         last_progress_s = self._progress.last_s()
@@ -122,3 +127,7 @@ class Exchange:
             return Deadline(at, ErrorReason.FIRST_TOKEN_TIMEOUT)
         at = self._started + last_progress_s + self._deadlines.no_progress_s
         return Deadline(at, ErrorReason.STALLED)
+
+
+def _nothing_is_put_off() -> None:
+    return

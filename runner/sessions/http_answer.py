@@ -4,6 +4,7 @@ A thin state around httptools' parser. It knows no socket and waits for nothing.
 """
 
 from http import HTTPMethod, HTTPStatus
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import httptools
@@ -23,8 +24,9 @@ class ResponseHead(NamedTuple):
 class HttpAnswer:
     """`head` is None until it is here. `keeps_alive`: the connection may carry another request.
 
-    `has_begun`: at least one byte of it came. `pieces` holds what has come of the body and was not
-    taken yet.
+    `has_begun`: at least one byte of it came. `is_chunked`: its body says itself where it ends.
+    `pieces` holds what has come of the body and was not taken yet, one piece for each read;
+    `unread_bytes`, of the reads that brought them.
     """
 
     __slots__ = (
@@ -32,11 +34,15 @@ class HttpAnswer:
         "_method",
         "_overhead_bytes",
         "_parser",
+        "_pieces_at_end",
         "_reason",
+        "failure",
         "has_begun",
         "head",
+        "is_chunked",
         "is_complete",
         "keeps_alive",
+        "on_body",
         "pieces",
         "unread_bytes",
     )
@@ -44,34 +50,48 @@ class HttpAnswer:
     def __init__(self, method: str) -> None:
         self.head: ResponseHead | None = None
         self.pieces: list[bytes] = []
+        self.on_body = self.pieces.append  # for the parser, which calls nothing slower
         self.unread_bytes = 0
+        self.failure: httpx.RemoteProtocolError | None = None
         self.has_begun = False
         self.is_complete = False
+        self.is_chunked = False
         self.keeps_alive = False
+        self._pieces_at_end = 0
         self._method = method
         self._parser = httptools.HttpResponseParser(self)
         self._reason = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._overhead_bytes = 0
 
-    def feed(self, data: bytes) -> None:
-        """Raises httpx.RemoteProtocolError for what is no HTTP/1.1; the body before it is kept."""
-        if self.is_complete:
-            self.keeps_alive = False
-            return
+    def feed(self, reads: list[bytes]) -> list[int]:
+        """Parses them; gives the places of those that brought a piece of the body.
+
+        What is no HTTP/1.1 becomes the `failure`; the body before it is kept.
+        """
+        pieces, feed_data = self.pieces, self._parser.feed_data
+        counts = [len(pieces)]
         self.has_begun = True
-        self._overhead_bytes += len(data)  # until some of the body comes
         try:
-            self._parser.feed_data(data)
+            for data in reads:
+                if self.is_complete:  # nobody asked for more
+                    self.keeps_alive = False
+                    break
+                feed_data(data)
+                counts.append(len(pieces))
         except httptools.HttpParserUpgrade:
-            raise httpx.RemoteProtocolError("The server switched to another protocol.") from None
+            self.failure = httpx.RemoteProtocolError("The server switched to another protocol.")
         except httptools.HttpParserError as error:
-            raise httpx.RemoteProtocolError(
+            self.failure = httpx.RemoteProtocolError(
                 f"What the server sent is no HTTP/1.1: {error}"
-            ) from error
-        if self._overhead_bytes > MAX_OVERHEAD_BYTES and not self.is_complete:
-            what = "a head" if self.head is None else "trailers or chunk extensions"
-            raise httpx.RemoteProtocolError(f"The server sent {what} without an end.")
+            )
+            self.failure.__cause__ = error
+            counts.append(len(pieces))
+        self.unread_bytes += sum(map(len, reads))
+        if not self.is_complete and counts == list(range(counts[0], counts[0] + len(reads) + 1)):
+            self._overhead_bytes = 0
+            return list(range(len(reads)))
+        return self._one_piece_a_read(reads, counts)
 
     def end(self, error: Exception | None) -> None:
         """The connection is gone: the end of a body without a length, else a failure.
@@ -90,12 +110,12 @@ class HttpAnswer:
             raise httpx.RemoteProtocolError("The server hung up inside its answer.")
         self.is_complete = True
 
-    def take(self) -> bytes:
-        """All pieces that have come, as one."""
-        piece = self.pieces[0] if len(self.pieces) == 1 else b"".join(self.pieces)
+    def take(self) -> list[bytes]:
+        """All pieces that have come."""
+        pieces = self.pieces[:]
         self.pieces.clear()
         self.unread_bytes = 0
-        return piece
+        return pieces
 
     def on_status(self, part: bytes) -> None:
         if self.head is None:
@@ -113,21 +133,46 @@ class HttpAnswer:
         if status >= HTTPStatus.OK:
             version = b"HTTP/" + self._parser.get_http_version().encode("ascii")
             self.head = ResponseHead(status, self._reason, version, self._headers)
+            self.is_chunked = _is_chunked(self._headers)
             self.is_complete = self._method == HTTPMethod.HEAD
             self.keeps_alive = self._parser.should_keep_alive() and not self.is_complete
-
-    def on_body(self, body: bytes) -> None:
-        if not self.is_complete:
-            self.pieces.append(body)
-            self.unread_bytes += len(body)
-            self._overhead_bytes = 0
 
     def on_message_complete(self) -> None:
         if self.head is None:  # "100 Continue" and the like: the answer is still to come
             self._reason, self._headers = b"", []
-        else:
+        elif not self.is_complete:
             self.is_complete = True
+            self._pieces_at_end = len(self.pieces)
+
+    def _one_piece_a_read(self, reads: list[bytes], counts: list[int]) -> list[int]:
+        """The places of the reads that brought one; `counts`: of pieces, before and after each."""
+        pieces = self.pieces
+        if self.is_complete:  # a second answer to one request has a body too
+            del pieces[self._pieces_at_end :]
+        places: list[int] = []
+        joined: list[bytes] = []
+        for place, (start, end) in enumerate(pairwise(counts)):
+            if piece := b"".join(pieces[start:end]):
+                joined.append(piece)
+                places.append(place)
+                self._overhead_bytes = 0
+            else:
+                self._overhead_bytes += len(reads[place])
+        pieces[counts[0] :] = joined
+        if self._overhead_bytes > MAX_OVERHEAD_BYTES and not self.is_complete:
+            what = "a head" if self.head is None else "trailers or chunk extensions"
+            self.failure = self.failure or httpx.RemoteProtocolError(
+                f"The server sent {what} without an end."
+            )
+        return places
 
     def _has_framing(self) -> bool:
         names = {name.lower() for name, _ in self._headers}
         return bool(names & {b"content-length", b"transfer-encoding"})
+
+
+def _is_chunked(headers: list[tuple[bytes, bytes]]) -> bool:
+    return any(
+        name.lower() == b"transfer-encoding" and value.lower().endswith(b"chunked")
+        for name, value in headers
+    )

@@ -2,6 +2,10 @@
 
 An asyncio protocol that waits; the parsing is the answer's. Pools, deadlines and what an answer
 means are others'. Failures are httpx's, so that any httpx client understands them.
+
+Hundreds of streams bring a small read each, one stream after the other, and parsing a read at once
+costs several times what it costs among others of the same stream. So a read that surely does not
+end its answer is kept with its time, and parsed with those that follow.
 """
 
 import asyncio
@@ -12,18 +16,27 @@ from typing import Final, TypeAlias, cast
 import httpx
 
 from runner.sessions.http_answer import HttpAnswer, ResponseHead
+from runner.sessions.parse_sweep import ParseSweep
 
-Take: TypeAlias = Callable[[bytes], bool]
-"""Given a piece of a body; false once no more is wanted."""
+Take: TypeAlias = Callable[[list[bytes], list[float]], bool]
+"""Given what reads brought of a body, and when each was, on the loop's clock; false once no more is
+wanted."""
 
 _UNREAD_LIMIT_BYTES: Final = 4 * 2**20
 """A reader this far behind stops the socket until it has caught up."""
+
+_EVENT_ENDS_A_CHUNK: Final = b"\n\n\r\n"
+"""A chunked answer cannot end so: behind its last chunk there is an empty line."""
+
+_END_OF_STREAM: Final = b"[DONE]"  # to be known at once, since some servers end nothing more
+_SMALL_BYTES: Final = 4096
+_MOST_UNPARSED: Final = 64  # of small reads: at most 256 KiB a connection
 
 
 class HttpConnection(asyncio.Protocol):
     """Carries one request at a time: `begin`, `write` (any number), `end_request`, `head`, then
     `next_piece` until it is b"", or `each_piece` once. `idle_since_s` is when it was last put back,
-    on the loop's clock.
+    on the loop's clock. `sweep` sees to it that no read stays unparsed for long.
     """
 
     __slots__ = (
@@ -31,25 +44,33 @@ class HttpConnection(asyncio.Protocol):
         "_failure",
         "_is_closed",
         "_loop",
+        "_may_parse_later",
         "_reading_is_paused",
         "_request_is_whole",
         "_requests",
+        "_sweep",
         "_take",
         "_transport",
+        "_unparsed",
+        "_unparsed_at_s",
         "_unsent_head",
         "_waiter",
         "_writing_is_paused",
         "idle_since_s",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, sweep: ParseSweep) -> None:
         self.idle_since_s = 0.0
+        self._sweep = sweep
         self._loop = asyncio.get_running_loop()
         self._requests = 0
         self._transport: asyncio.Transport | None = None
         self._answer: HttpAnswer | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._take: Take | None = None
+        self._may_parse_later = False
+        self._unparsed: list[bytes] = []
+        self._unparsed_at_s: list[float] = []
         self._unsent_head = b""
         self._failure: Exception | None = None
         self._is_closed = False
@@ -111,23 +132,55 @@ class HttpConnection(asyncio.Protocol):
             if answer.is_complete:
                 return b""
             await self._news()
-        return self._taken_of(answer)
+        return b"".join(self._taken_of(answer))
 
     async def each_piece(self, take: Take) -> None:
-        """Gives `take` what a read brings, within that read: no task is woken for a piece.
+        """Gives `take` what reads bring without waking a task, within a read or by `catch_up`.
 
         Returns at the end of the body, or when no more is wanted. Raises as `head` does, and what
         `take` raises.
         """
         answer = self._current
-        if answer.pieces and not take(self._taken_of(answer)):
-            return
+        if answer.pieces:
+            pieces = self._taken_of(answer)
+            if not take(pieces, [self._loop.time()] * len(pieces)):
+                return
         self._take = take
+        self._may_parse_later = answer.is_chunked
         try:
             while self._take is not None and not answer.is_complete:
                 await self._news()
         finally:
+            self._may_parse_later = False
+            self.catch_up()
             self._take = None
+
+    def catch_up(self) -> None:
+        """Parses the reads that were put off, and gives away what they brought."""
+        reads, times_s = self._unparsed, self._unparsed_at_s
+        if not reads:
+            return
+        self._unparsed, self._unparsed_at_s = [], []
+        answer = self._current
+        places = answer.feed(reads)
+        if answer.failure is not None:
+            self._fail(answer.failure)
+        take = self._take
+        if take is not None and answer.pieces:
+            try:
+                if len(places) < len(times_s):
+                    times_s = [times_s[place] for place in places]
+                if not take(answer.take(), times_s):
+                    self._take = None
+            except Exception as error:  # the protocol must live; who reads the body hears of it
+                self._fail(error)
+        if self._take is not None and not answer.is_complete and self._failure is None:
+            return
+        self._may_parse_later = False
+        if answer.unread_bytes > _UNREAD_LIMIT_BYTES and self._transport is not None:
+            self._reading_is_paused = True
+            self._transport.pause_reading()
+        self._wake()
 
     @property
     def is_reusable(self) -> bool:
@@ -160,27 +213,25 @@ class HttpConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's derive from nothing
 
     def data_received(self, data: bytes) -> None:
-        answer = self._answer
-        if answer is None or answer.is_complete:  # nobody asked for it
+        unparsed = self._unparsed
+        unparsed.append(data)
+        self._unparsed_at_s.append(self._loop.time())
+        if (
+            self._may_parse_later
+            and data.endswith(_EVENT_ENDS_A_CHUNK)
+            and _END_OF_STREAM not in data
+            and len(data) <= _SMALL_BYTES
+            and len(unparsed) < _MOST_UNPARSED
+        ):
+            if len(unparsed) == 1:
+                self._sweep.add(self)
+            return
+        if self._answer is None or self._answer.is_complete:  # nobody asked for it
+            unparsed.clear()
+            self._unparsed_at_s.clear()
             self.close()
             return
-        try:
-            answer.feed(data)
-        except httpx.RemoteProtocolError as error:
-            self._fail(error)
-        take = self._take
-        if take is not None and answer.pieces:
-            try:
-                if not take(answer.take()):
-                    self._take = None
-            except Exception as error:  # the protocol must live; who reads the body hears of it
-                self._fail(error)
-            if self._take is not None and not answer.is_complete and self._failure is None:
-                return
-        if answer.unread_bytes > _UNREAD_LIMIT_BYTES and self._transport is not None:
-            self._reading_is_paused = True
-            self._transport.pause_reading()
-        self._wake()
+        self.catch_up()
 
     def eof_received(self) -> bool:
         self._end_of_input(None)
@@ -203,12 +254,12 @@ class HttpConnection(asyncio.Protocol):
         assert self._answer is not None, "no request was begun"
         return self._answer
 
-    def _taken_of(self, answer: HttpAnswer) -> bytes:
-        piece = answer.take()
+    def _taken_of(self, answer: HttpAnswer) -> list[bytes]:
+        pieces = answer.take()
         if self._reading_is_paused and self._transport is not None:
             self._reading_is_paused = False
             self._transport.resume_reading()
-        return piece
+        return pieces
 
     def _put(self, data: bytes) -> None:
         if self._unsent_head:
@@ -219,6 +270,7 @@ class HttpConnection(asyncio.Protocol):
             self._transport.write(data)
 
     def _end_of_input(self, error: Exception | None) -> None:
+        self.catch_up()
         if self._answer is not None and self._failure is None:
             try:
                 self._answer.end(error)

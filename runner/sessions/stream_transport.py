@@ -141,6 +141,11 @@ class PushedBody(httpx.AsyncByteStream):
             raise httpx.StreamClosed
         await self._connection.each_piece(take)
 
+    def catch_up(self) -> None:
+        """Gives away at once what was read and not parsed yet."""
+        if self._connection is not None:
+            self._connection.catch_up()
+
     async def aclose(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:

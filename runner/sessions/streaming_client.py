@@ -6,7 +6,7 @@ a mere sign of life only because deadlines depend on it.
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
@@ -24,6 +24,7 @@ from runner.judge.record import TurnRecord
 from runner.sessions.content_coding import content_decoder
 from runner.sessions.deadline_watch import DeadlineWatch, watched
 from runner.sessions.exchange import Exchange
+from runner.sessions.http_connection import Take
 from runner.sessions.open_request import OpenRequest
 from runner.sessions.stream_transport import ON_RESEND, PushedBody
 
@@ -195,23 +196,33 @@ class StreamingClient:
     ) -> None:
         response = await self._transport.handle_async_request(request)
         try:
-            exchange.begin(response.status_code, response.headers.get("content-type", ""))
+            stream = response.stream
+            assert isinstance(stream, httpx.AsyncByteStream)
+            exchange.begin(
+                response.status_code,
+                response.headers.get("content-type", ""),
+                catch_up=stream.catch_up if isinstance(stream, PushedBody) else _nothing_to_do,
+            )
             decoder = content_decoder(response.headers.get("content-encoding", ""))
             take = exchange.taker(decoder=decoder, on_only_its_end_open=watch.look)
-            assert isinstance(response.stream, httpx.AsyncByteStream)
-            await _each_piece(response.stream, take)
+            await _each_piece(stream, take)
         finally:
             await response.aclose()
 
 
-async def _each_piece(stream: httpx.AsyncByteStream, take: Callable[[bytes], bool]) -> None:
+async def _each_piece(stream: httpx.AsyncByteStream, take: Take) -> None:
     """Until the stream's end, or until `take` says that it wants no more."""
     if isinstance(stream, PushedBody):
         await stream.each_piece(take)
         return
+    now_s = asyncio.get_running_loop().time
     async for data in stream:
-        if not take(data):
+        if not take([data], [now_s()]):
             return
+
+
+def _nothing_to_do() -> None:
+    return
 
 
 class _End(NamedTuple):

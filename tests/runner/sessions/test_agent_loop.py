@@ -228,7 +228,7 @@ def test_a_long_answer_is_judged_beside_the_event_loop() -> None:
         judged_in.append(threading.current_thread().name)
         return judge_turn(record, context)
 
-    rambling = wire.call_stream("read_drum", {"elm": "fox " * 20_000})
+    rambling = wire.call_stream("read_drum", {"elm": "fox " * 40_000})
     client = PuppetClient(DIALOGUE, spoilt={2: rambling})
 
     played = asyncio.run(

@@ -69,8 +69,9 @@ async def pushed(peer_says: list[bytes], *, enough_bytes: int = 10**9) -> bytes:
             await asyncio.sleep(0)
         peer.writer.close()
 
-    def take(piece: bytes) -> bool:
-        taken.extend(piece)
+    def take(pieces: list[bytes], at_s: list[float]) -> bool:
+        assert len(pieces) == len(at_s)
+        taken.extend(b"".join(pieces))
         return len(taken) < enough_bytes
 
     async with raw_server(say) as server:
@@ -114,8 +115,8 @@ async def test_a_body_that_is_cut_gives_what_had_come_and_then_fails() -> None:
         peer.write(CHUNKED + b"5\r\nhello\r\n")
         peer.writer.close()
 
-    def take(piece: bytes) -> bool:
-        taken.append(piece)
+    def take(pieces: list[bytes], _: list[float]) -> bool:
+        taken.extend(pieces)
         return True
 
     async with raw_server(say) as server:
@@ -136,8 +137,8 @@ async def test_a_fault_of_the_taker_reaches_who_waits_for_the_body() -> None:
         peer.write(b"5\r\nhello\r\n")
         await peer.until_closed()
 
-    def take(piece: bytes) -> bool:
-        raise ValueError(f"no use for {piece!r}")
+    def take(pieces: list[bytes], _: list[float]) -> bool:
+        raise ValueError(f"no use for {pieces!r}")
 
     async with raw_server(say) as server:
         transport = StreamTransport()

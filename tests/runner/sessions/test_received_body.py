@@ -18,7 +18,7 @@ def test_the_end_is_seen_as_soon_as_its_line_stands_in_what_has_come(reads: list
     so_far = b""
 
     for at_s, data in enumerate(reads):
-        body.add(data, at_s=at_s)
+        body.extend([data], [at_s])
         so_far += data
         assert body.saw_done == (DONE_LINE.search(so_far) is not None)
 
@@ -26,8 +26,8 @@ def test_the_end_is_seen_as_soon_as_its_line_stands_in_what_has_come(reads: list
 def test_a_word_in_a_text_before_it_does_not_hide_the_end() -> None:
     body = ReceivedBody(max_bytes=1_000)
 
-    body.add(b'data: {"content": "data: [DONE]"}\n\n', at_s=0.1)
+    body.extend([b'data: {"content": "data: [DONE]"}\n\n'], [0.1])
     assert not body.saw_done
-    body.add(b"data: [DONE]\n\n", at_s=0.2)
+    body.extend([b"data: [DONE]\n\n"], [0.2])
 
     assert body.saw_done

@@ -40,7 +40,7 @@ def test_looking_from_the_end_finds_what_reading_from_the_beginning_finds(
     progress = StreamProgress(body)
 
     for number, data in enumerate(reads):
-        body.add(data, at_s=float(number))
+        body.extend([data], [float(number)])
         if number in looks:
             assert progress.last_s() == forward(reads[: number + 1])
 
@@ -61,7 +61,7 @@ def test_a_look_at_a_long_stream_reads_its_end_only() -> None:
 
     body = CountingBody(max_bytes=10**7)
     for number in range(10_000):
-        body.add(wire.text("word"), at_s=float(number))
+        body.extend([wire.text("word")], [float(number)])
 
     assert StreamProgress(body).last_s() == 9_999
     assert body.handed_out < 10 * len(wire.text("word"))
