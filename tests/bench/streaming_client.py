@@ -39,6 +39,7 @@ from runner.sessions.session_loop import Play, drive_sessions
 from runner.sessions.session_transport import session_transport
 from runner.sessions.shards import Shards
 from runner.sessions.streaming_client import StreamingClient
+from tests.bench.bare_reads import bare_reads
 from tests.bench.peer_clients import PEERS, PeerFailedError, peer_requests_per_s
 from tests.bench.stream_load import ALL_AT_ONCE, CHUNKS, LOADS, MANY, Load
 from tests.db.factories import stored_campaign, stored_id, stored_run
@@ -172,6 +173,7 @@ CLIENTS: dict[str, Client] = {
         )
     ),
     "aiohttp loop": plain_loop,
+    "reads alone, nothing parsed": bare_reads,
 }
 ONLY_OURS = {MANY: (WHOLE, IN_TWO), ALL_AT_ONCE: (WHOLE,)}
 
