@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
@@ -109,7 +107,7 @@ class Exchange:
     # `round` to six digits would take five times as long, and one by one five times that.
 
     def _reads(self) -> tuple[tuple[float, int], ...]:
-        times_s = (np.rint(np.array(self.body.times_s) * 1e6) / 1e6).tolist()
+        times_s = [round(at_s * 1e6) / 1e6 for at_s in self.body.times_s]
         return tuple(zip(times_s, self.body.ends_bytes, strict=True))
 
     def _elapsed_s(self) -> float:
