@@ -23,6 +23,10 @@ from runner.observe.metric_dialects import dialect_of
 
 PROBE_DEADLINE_S = 10.0
 
+METRICS_PATHS = ("/metrics", "/engine_metrics")
+"""SGLang's router has its own words, or none, at the first, and those of its workers at the other:
+only these say which of them decodes."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
@@ -51,6 +55,7 @@ class FoundServer:
     model: str
     reports_itself: bool
     metrics_dialect: str | None
+    metrics_path: str = METRICS_PATHS[0]
 
 
 async def find_server(request: TrialRequest, http: httpx.AsyncClient) -> FoundServer:
@@ -65,11 +70,12 @@ async def find_server(request: TrialRequest, http: httpx.AsyncClient) -> FoundSe
     if not model.strip() or not model.isprintable():
         raise UsageError(f"{model!r} is no name of a model: name one with --model")
     info = await _page(http, f"{base_url}/server_info")
-    metrics = await _page(http, f"{base_url}/metrics")
+    path, dialect = await _metrics(http, base_url)
     return FoundServer(
         model=model,
         reports_itself=info is not None and info.lstrip().startswith("{"),
-        metrics_dialect=_dialect_of(metrics),
+        metrics_dialect=dialect,
+        metrics_path=path,
     )
 
 
@@ -103,7 +109,7 @@ def trial_campaign(request: TrialRequest, found: FoundServer) -> tuple[Campaign,
     if found.reports_itself:
         service["server_info"] = "/server_info"
     if found.metrics_dialect is not None:
-        service["metrics"] = {"path": "/metrics", "dialect": found.metrics_dialect}
+        service["metrics"] = {"path": found.metrics_path, "dialect": found.metrics_dialect}
     stack = {
         "stack": "try",
         "description": f"A server at {host} that runs already.",
@@ -127,6 +133,13 @@ def _first_model(answer: Page, base_url: str) -> str:
         return str(json.loads(answer.content)["data"][0]["id"])
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise UsageError(f"{base_url}/v1/models lists no model; name one with --model") from error
+
+
+async def _metrics(http: httpx.AsyncClient, base_url: str) -> tuple[str, str | None]:
+    """The first page in a dialect that is known, else the first that speaks of requests at all."""
+    found = [(path, _dialect_of(await _page(http, f"{base_url}{path}"))) for path in METRICS_PATHS]
+    known = [each for each in found if each[1] not in (None, MetricsDialect.AUTO)]
+    return next(iter([*known, *(each for each in found if each[1])]), found[0])
 
 
 def _dialect_of(page: str | None) -> str | None:

@@ -3,13 +3,14 @@
 Engines are read apart before anything is summed, because one may stand still while the sum grows.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner.campaign.stack_shape import MetricRole
 from runner.observe.exposition import Sample
-from runner.observe.metric_dialects import HOLDING_ROLES, PROCESS_START, Dialect
+from runner.observe.metric_dialects import GUESSED, HOLDING_ROLES, PROCESS_START, Dialect
 
 Series = tuple[str, tuple[tuple[str, str], ...]]
 Counters = Mapping[Series, float]
@@ -17,6 +18,8 @@ Counters = Mapping[Series, float]
 # A count below zero, or beyond what any machine holds, is no count: that role is not known.
 _MOST = 1e15
 _ADDED_UP = frozenset(MetricRole) - {MetricRole.TOKEN_USAGE}
+_COUNTED_TWICE = frozenset({MetricRole.RUNNING, MetricRole.REQUESTS})
+_WORKER_AT = re.compile(r"(?:^|, )worker=[^,]*:\d+(?:/|,|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +64,23 @@ class PageReading:
     def totals(self) -> dict[MetricRole, float]:
         """Each role over all engines; one that no engine reports is absent: missing is not zero.
 
-        The prefill side of a disaggregated pair counts its current batch, which the decode side
-        counts later again, so prefill engines are left out of `running` where decode ones report.
+        A request that prefill counts is counted by decode again, so prefill engines are left out of
+        `running` and `requests` where others report. A router counts it for both and does not say
+        which of its workers decodes: over several, `running` is not known.
         """
         total: dict[MetricRole, float] = dict(self.unowned)
         for role in MetricRole:
             said = [engine.values[role] for engine in self._counted(role) if role in engine.values]
             if said:
                 total[role] = sum(said) if role in _ADDED_UP else max(said)
+        if self.dialect == GUESSED and sum(map(_is_worker_of_router, self.engines)) > 1:
+            total.pop(MetricRole.RUNNING, None)
         return total
 
     def _counted(self, role: MetricRole) -> Sequence[EngineReading]:
         others = [each for each in self.engines if "engine_type=prefill" not in each.engine]
         says_it = any(role in each.values for each in others)
-        return others if role is MetricRole.RUNNING and says_it else self.engines
+        return others if role in _COUNTED_TWICE and says_it else self.engines
 
 
 def read_page(
@@ -152,6 +158,11 @@ def _of_model(samples: list[Sample], model: str | None) -> list[Sample]:
     if model not in named:
         return samples
     return [sample for sample in samples if sample.labels.get("model_name") in (None, model)]
+
+
+def _is_worker_of_router(engine: EngineReading) -> bool:
+    """Whether it goes by `worker` and an address, as on the own page of SGLang's router."""
+    return _WORKER_AT.search(engine.engine) is not None
 
 
 def _counts(sample: Sample, dialect: Dialect) -> bool:

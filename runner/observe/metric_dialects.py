@@ -221,6 +221,7 @@ KNOWN_DIALECTS: tuple[Dialect, ...] = (SGLANG, VLLM, TENSORRT_LLM, LLAMA_CPP, DY
 _NEVER = re.compile(r"(?!)")
 
 PROCESS_START = "process_start_time_seconds"
+GUESSED = "guessed"
 
 _GUESSES: Mapping[MetricRole, str] = {
     MetricRole.RUNNING: r"(?:requests?_(?:running|processing|active)|(?:running|active|inflight)_"
@@ -274,7 +275,7 @@ def _guessed(names: Sequence[str]) -> Dialect | None:
         return None
     progress = found.get(MetricRole.GENERATION_TOKENS)
     return Dialect(
-        name="guessed",
+        name=GUESSED,
         shown_by=_NEVER,
         roles=found,
         progress=(progress,) if progress else (),

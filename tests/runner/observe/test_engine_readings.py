@@ -146,6 +146,48 @@ def test_workers_on_several_machines_are_added() -> None:
     assert _page(text, SGLANG).totals()[MetricRole.RUNNING] == 6
 
 
+def test_a_request_of_a_prefill_and_a_decode_worker_on_one_page_is_one_request() -> None:
+    text = "".join(
+        _series(name, 20, engine_type=kind, worker_addr=f"http://10.0.0.1:{port}")
+        for name in ("sglang:num_running_reqs", "sglang:num_requests_total")
+        for kind, port in (("prefill", 30001), ("decode", 30002))
+    )
+
+    totals = _page(text, SGLANG).totals()
+
+    assert totals[MetricRole.RUNNING] == 20
+    assert totals[MetricRole.REQUESTS] == 20
+
+
+def _guessed_page(name: str, *workers: str) -> PageReading:
+    text = "".join(_series(name, 20, worker=worker) for worker in workers)
+    dialect = dialect_of(read_exposition(text.encode()))
+    assert dialect is not None
+    return _page(text, dialect)
+
+
+@pytest.mark.parametrize("name", ["smg_worker_requests_active", "sgl_router_running_requests"])
+@pytest.mark.parametrize("address", ["http://10.0.0.{}:30000", "10.0.0.{}:30000"])
+def test_what_runs_behind_a_router_that_does_not_say_which_worker_decodes_is_not_known(
+    name: str, address: str
+) -> None:
+    page = _guessed_page(name, address.format(1), address.format(2))
+
+    assert MetricRole.RUNNING not in page.totals()
+    assert [engine.held for engine in page.engines] == [20, 20]
+
+
+@pytest.mark.parametrize(
+    ("workers", "running"), [(["http://10.0.0.1:30000"], 20), (["0", "1"], 40)]
+)
+def test_what_runs_at_the_only_worker_of_a_router_and_at_workers_of_one_engine_is_known(
+    workers: list[str], running: int
+) -> None:
+    page = _guessed_page("my_server_running_requests", *workers)
+
+    assert page.totals()[MetricRole.RUNNING] == running
+
+
 @pytest.mark.parametrize(
     "line",
     [
