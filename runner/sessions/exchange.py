@@ -59,6 +59,8 @@ class Exchange:
                 body.extend(pieces, times_s)
             else:
                 for piece, time_s in zip(pieces, times_s, strict=True):
+                    if body.is_full:
+                        break
                     if data := decoder.feed(piece, at_most=body.room_bytes):
                         body.extend([data], [time_s])
             if self._is_stream and body.saw_done:
@@ -114,9 +116,9 @@ class Exchange:
         return round((self._now() - self._started) * 1e6) / 1e6
 
     def _next_of_turn(self) -> Deadline:
+        self._catch_up()
         if not self._is_stream:
             return self._session_ends
-        self._catch_up()
         if self.body.saw_done:
             return Deadline(self._started + self.body.times_s[-1] + self._linger_s, None)
         last_progress_s = self._progress.last_s()

@@ -81,6 +81,7 @@ class HttpAnswer:
                 counts.append(len(pieces))
         except httptools.HttpParserUpgrade:
             self.failure = httpx.RemoteProtocolError("The server switched to another protocol.")
+            counts.append(len(pieces))
         except httptools.HttpParserError as error:
             self.failure = httpx.RemoteProtocolError(
                 f"What the server sent is no HTTP/1.1: {error}"

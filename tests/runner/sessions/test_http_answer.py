@@ -13,6 +13,8 @@ from runner.sessions.http_answer import MAX_OVERHEAD_BYTES
 from tests.runner.sessions.raw_server import Peer, raw_server
 from tests.runner.sessions.transport_client import HELLO, OK, client, get
 
+SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"
+
 
 async def test_status_reason_headers_and_body_arrive() -> None:
     response, _ = await get(
@@ -47,6 +49,7 @@ async def test_status_reason_headers_and_body_arrive() -> None:
         (OK + b"connection: close\r\ncontent-length: 5\r\n\r\nhello", b"hello", 3),
         (b"HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello", b"hello", 3),
         (HELLO + HELLO, b"hello", 3),
+        (HELLO + SWITCH, b"hello", 3),
     ],
     ids=[
         "length",
@@ -59,6 +62,7 @@ async def test_status_reason_headers_and_body_arrive() -> None:
         "close",
         "HTTP/1.0",
         "two answers to one request",
+        "another protocol behind the answer",
     ],
 )
 async def test_framings_are_read_and_connections_kept_where_they_may_be(
@@ -87,10 +91,7 @@ async def test_the_answer_to_head_has_no_body() -> None:
         (b"SSH-2.0-OpenSSH_9.2\r\n", "no HTTP/1.1"),
         (OK + b"content-length: five\r\n\r\nhello", "no HTTP/1.1"),
         (OK + b"content-length: 5\r\ncontent-length: 6\r\n\r\nhello", "no HTTP/1.1"),
-        (
-            b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
-            "another protocol",
-        ),
+        (SWITCH, "another protocol"),
         (b"HTTP/1.1 200 OK\r\nx: " + b"a" * 2 * MAX_OVERHEAD_BYTES, "a head without an end"),
         (
             OK

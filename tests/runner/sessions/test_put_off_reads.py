@@ -1,7 +1,7 @@
 """Reads that end no answer are parsed later, several at once; only their cost tells it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import NamedTuple
@@ -168,8 +168,9 @@ def test_reads_bring_what_they_bring_when_each_is_parsed_alone(
 class Carrier(httpx.AsyncBaseTransport):
     """Gives the answer of a script to one request."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, headers: Mapping[str, str]) -> None:
         self._script = script
+        self._headers = headers
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self._answering = answering(self._script)
@@ -178,24 +179,34 @@ class Carrier(httpx.AsyncBaseTransport):
         body = PushedBody(
             ConnectionPool(keepalive_s=2), Origin("http", "model", 80), connection, None
         )
-        return httpx.Response(200, stream=body)
-
-
-def sent(script: Script, *, deadlines: Deadlines) -> TurnRecord:
-    async def send() -> TurnRecord:
-        async with StreamingClient(
-            "http://model", transport=Carrier(script), deadlines=deadlines
-        ) as client:
-            return await client.send({"stream": True}, request_id="q")
-
-    return run_in_no_time(send())
+        return httpx.Response(200, headers=self._headers, stream=body)
 
 
 HASTY = Deadlines(connect_s=1, first_token_s=0.5, no_progress_s=0.5, session_s=60)
 
 
+def sent(
+    script: Script,
+    *,
+    deadlines: Deadlines = HASTY,
+    headers: Mapping[str, str] = {},
+    is_stream: bool = True,
+    max_body_bytes: int = 10_000,
+) -> TurnRecord:
+    async def send() -> TurnRecord:
+        async with StreamingClient(
+            "http://model",
+            transport=Carrier(script, headers),
+            deadlines=deadlines,
+            max_body_bytes=max_body_bytes,
+        ) as client:
+            return await client.send({"stream": is_stream}, request_id="q")
+
+    return run_in_no_time(send())
+
+
 def test_deadlines_know_the_tokens_that_were_put_off() -> None:
-    record = sent([*[(0.3, TOKEN)] * 20, (0.3, STOP + LAST_CHUNK)], deadlines=HASTY)
+    record = sent([*[(0.3, TOKEN)] * 20, (0.3, STOP + LAST_CHUNK)])
 
     assert record.transport_end is TransportEnd.CLEAN_EOF
     assert len(record.reads) == 21
@@ -203,7 +214,7 @@ def test_deadlines_know_the_tokens_that_were_put_off() -> None:
 
 
 def test_an_answer_that_stalls_keeps_the_tokens_that_were_put_off() -> None:
-    record = sent([(0.3, TOKEN), (0.1, TOKEN), (60, LAST_CHUNK)], deadlines=HASTY)
+    record = sent([(0.3, TOKEN), (0.1, TOKEN), (60, LAST_CHUNK)])
 
     assert record.deadline is ErrorReason.STALLED
     assert record.ended_s == pytest.approx(0.9)
@@ -212,7 +223,41 @@ def test_an_answer_that_stalls_keeps_the_tokens_that_were_put_off() -> None:
 
 
 def test_a_stream_that_says_done_and_does_not_end_is_waited_for_no_longer_than_a_second() -> None:
-    record = sent([(0.1, TOKEN), (0.1, framed(wire.DONE)), (60, LAST_CHUNK)], deadlines=HASTY)
+    record = sent([(0.1, TOKEN), (0.1, framed(wire.DONE)), (60, LAST_CHUNK)])
 
     assert record.transport_end is TransportEnd.CLEAN_EOF
     assert record.ended_s == pytest.approx(1.2)
+
+
+def stored(event: bytes) -> bytes:
+    """As gzip holds what it does not compress; it ends with the event's own bytes."""
+    size = len(event)
+    return framed(
+        b"\0" + size.to_bytes(2, "little") + (size ^ 0xFFFF).to_bytes(2, "little") + event
+    )
+
+
+def test_a_gzipped_answer_that_is_full_keeps_no_read_behind() -> None:
+    gzip_head = framed(b"\x1f\x8b\x08\0\0\0\0\0\0\xff")
+    tokens = [(0.1, stored(wire.text("word")))] * 5
+    size = len(wire.text("word"))
+
+    record = sent(
+        [(0.1, gzip_head), *tokens, (60, LAST_CHUNK)],
+        headers={"content-encoding": "gzip"},
+        max_body_bytes=2 * size,
+    )
+
+    assert record.body == wire.text("word") * 2
+    assert record.reads == ((0.2, size), (0.3, 2 * size))
+
+
+def test_what_is_no_http_is_no_deadline_although_it_was_put_off_until_then() -> None:
+    record = sent(
+        [(0.1, TOKEN), (0.1, b"zz\r\n" + TOKEN), (60, LAST_CHUNK)],
+        deadlines=Deadlines(connect_s=1, first_token_s=0.5, no_progress_s=0.5, session_s=0.4),
+        is_stream=False,
+    )
+
+    assert (record.transport_end, record.deadline) == (TransportEnd.RESET, None)
+    assert record.body == wire.text("word")
