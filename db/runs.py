@@ -76,6 +76,14 @@ def missing_runs(store: Store, campaign_id: int, due: Sequence[DueRun]) -> list[
     return [each for each in due if each.run_key not in set(done)]
 
 
+def failed_attempts(store: Store, campaign_id: int, due: Sequence[DueRun]) -> list[RunRow]:
+    """The last attempts of `due` that failed, in that order; `plan_runs` plans them anew."""
+    with store.session() as session:
+        latest = _latest_attempts(session, campaign_id)
+    found = (latest.get(each.run_key) for each in due)
+    return [run for run in found if run is not None and run.state == RunState.FAILED]
+
+
 def find_run(store: Store, run_id: int) -> RunRow:
     """Raises RowMissingError."""
     with store.session() as session:
@@ -120,13 +128,16 @@ def flag_run(store: Store, run_id: int, *flags: RunFlag) -> None:
         run.flags = [*run.flags, *(str(flag) for flag in flags if flag not in run.flags)]
 
 
-def interrupt_orphans(store: Store, *, liveness: Liveness) -> list[RunRow]:
-    """Stop the runs whose worker is dead; they keep their sessions and count as missing."""
+def interrupt_orphans(store: Store, *, liveness: Liveness, idle: str | None = None) -> list[RunRow]:
+    """Stop the runs whose worker is dead; they keep their sessions and count as missing.
+
+    `idle`: a worker that lives and knows that it drives none.
+    """
     with store.write() as session:
         orphans = [
             (run, because)
             for run in _active_runs(session)
-            if (because := _why_orphaned(session, run, liveness)) is not None
+            if (because := _why_orphaned(session, run, liveness, idle)) is not None
         ]
         return [
             _move(session, _id_of(run), RunState.STOPPED, because, now_us=liveness.now_us)
@@ -212,7 +223,11 @@ def _active_runs(session: Session) -> Sequence[RunRow]:
     ).all()
 
 
-def _why_orphaned(session: Session, run: RunRow, liveness: Liveness) -> str | None:
+def _why_orphaned(
+    session: Session, run: RunRow, liveness: Liveness, idle: str | None
+) -> str | None:
+    if run.worker is not None and run.worker == idle:
+        return f"interrupted while {run.state}: the store took no word of how it ended"
     worker = None if run.worker is None else session.get(WorkerRow, run.worker)
     if worker is None:
         return "interrupted: no worker answers for it"

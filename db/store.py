@@ -4,7 +4,7 @@ It knows addresses, transactions and schema versions, and no question that is as
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,6 +17,7 @@ from db.connections import reading_engine, writing_engine
 from db.database_errors import translated_errors
 from db.errors import StoreMissingError, StoreReadOnlyError
 from db.schema_version import migrate, read_version, refuse_folder, require_current
+from db.spare_room import spare_room
 from db.store_url import DEFAULT_STORE_URL as DEFAULT_STORE_URL
 from db.store_url import StoreUrl, parse_store_url
 
@@ -76,6 +77,10 @@ class Store:
             session.begin(),
         ):
             yield session
+
+    def spare_room(self) -> ExitStack:
+        """Room on the store's disk that whoever closes it gives up for a last write."""
+        return spare_room(self.path.parent) if self.path is not None else ExitStack()
 
     def schema_version(self) -> int:
         with self.session() as session:

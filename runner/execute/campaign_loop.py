@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from db.campaigns import RegisteredCampaign, register_campaign
 from db.recorder import Recorder
-from db.runs import interrupt_orphans, plan_runs
+from db.runs import failed_attempts, interrupt_orphans, plan_runs
 from db.stack_lease import Holder
 from db.store import Store
 from db.tables.runs import RunRow
@@ -110,7 +110,9 @@ async def _run_campaign(
     environment: Mapping[str, str],
     secrets: Secrets,
 ) -> CampaignEnd:
-    for orphan in await off_loop(interrupt_orphans, store, liveness=liveness_now(store)):
+    for orphan in await off_loop(
+        interrupt_orphans, store, liveness=liveness_now(store), idle=worker.name
+    ):
         progress.note(f"r-{orphan.id} was {orphan.reason}; it will be run again")
     registered = await off_loop(register_campaign, store, new_campaign(campaign, stack))
     campaign_id = registered.campaign.id
@@ -131,6 +133,10 @@ async def _run_campaign(
         )
         stop.emergencies.append(launcher.kill_now)
         async with _lease(launcher, progress):
+            for failed in await off_loop(failed_attempts, store, campaign_id, due):
+                progress.note(
+                    f"r-{failed.id} failed: {_clause(failed.reason)}; it will be run again"
+                )
             missing = await off_loop(plan_runs, store, campaign_id, due)
             progress.campaign_started(
                 campaign.name, campaign_id, missing=len(missing), total=len(due)
@@ -183,6 +189,10 @@ async def _tell_verdicts(
         failed = await notify(campaign.notify or stack.notify, "verdict", facts)
         if failed is not None:
             progress.note(failed)
+
+
+def _clause(sentence: str | None) -> str:
+    return (sentence or "no reason is known").rstrip(". ")
 
 
 def log_folder(store: Store) -> Path:

@@ -5,7 +5,7 @@ Whatever happens, the run ends in a state that says whether its evidence counts,
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Unpack
 
@@ -60,6 +60,16 @@ async def execute_run(run: RunOfCampaign, setting: RunSetting) -> RunRow:
     """The run as it ended. Raises only what must end the campaign: a store that fails, a cancel."""
     life = _RunLife(run, setting)
     await off_loop(begin_run, setting.store, run.run_id, worker=setting.worker)
+    with await off_loop(setting.store.spare_room) as spare_room:
+        try:
+            return await _lived(life, run, setting)
+        except StoreError as error:
+            spare_room.close()
+            await life.say_that_it_failed(str(error))
+            raise
+
+
+async def _lived(life: "_RunLife", run: RunOfCampaign, setting: RunSetting) -> RunRow:
     try:
         setting.progress.run_state(run, RunState.APPLYING)
         end, reason = await life.live()
@@ -73,15 +83,22 @@ async def execute_run(run: RunOfCampaign, setting: RunSetting) -> RunRow:
         await life.end(RunState.STOPPED, setting.stop.cut_reason or _said(error))
         raise
     except Exception as error:
-        await life.end(RunState.FAILED, _fault(error))
+        first = _first_of(error)
+        await life.end(RunState.FAILED, _fault(first))
+        if isinstance(first, StoreError):
+            raise first from None
         raise
     return await life.end(end, reason)
 
 
-def _fault(error: Exception) -> str:
-    """The first of several that came together, which often have one cause."""
+def _first_of(error: Exception) -> Exception:
+    """Of several that came together, which often have one cause."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _fault(error: Exception) -> str:
     if isinstance(error, StoreError):
         return str(error)
     return f"our own fault: {type(error).__name__}: {error}"
@@ -130,13 +147,28 @@ class _RunLife:
 
     async def end(self, state: RunState, reason: str | None) -> RunRow:
         """Stores what was learned, moves the run to its end and tells it."""
-        setting, run_id = self._setting, self._run.run_id
+        setting = self._setting
         if reason is not None:
             reason = setting.secrets.hidden_text(reason)
-        await asyncio.to_thread(setting.recorder.flush)
-        if self._driven is not None:
-            await self._write_facts(self._driven)
-            self._driven.watch.observer.close()
+        try:
+            await asyncio.to_thread(setting.recorder.flush)
+            if self._driven is not None:
+                await self._write_facts(self._driven)
+        finally:
+            if self._driven is not None:
+                self._driven.watch.observer.close()
+        return await self._ended_as(state, reason)
+
+    async def say_that_it_failed(self, reason: str) -> None:
+        """No more than that: a store that fails may have room, or time, for this alone.
+
+        Nothing happens where the run has ended already, or where not even that is taken.
+        """
+        with suppress(StoreError):
+            await self._ended_as(RunState.FAILED, self._setting.secrets.hidden_text(reason))
+
+    async def _ended_as(self, state: RunState, reason: str | None) -> RunRow:
+        setting, run_id = self._setting, self._run.run_id
         row = await off_loop(transition_run, setting.store, run_id, state, reason=reason)
         setting.progress.run_state(self._run, state)
         lines = lines_of(row, setting.campaign.corrupt) if row.n_ended else ()

@@ -88,7 +88,9 @@ class Worker:
             return
         self._orphans_again_s = now_s + ORPHANS_POLL_S
         liveness = replace(liveness_now(self.store), silent_after_s=math.inf)
-        for orphan in await off_loop(interrupt_orphans, self.store, liveness=liveness):
+        for orphan in await off_loop(
+            interrupt_orphans, self.store, liveness=liveness, idle=self.holder.name
+        ):
             self.progress.note(f"r-{orphan.id} was {orphan.reason}")
 
     def _tell_once(self, trouble: str) -> None:

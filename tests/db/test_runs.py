@@ -11,6 +11,7 @@ from db.errors import IllegalTransitionError, RowMissingError, RunBusyError
 from db.runs import (
     DueRun,
     begin_run,
+    failed_attempts,
     find_run,
     flag_run,
     interrupt_orphans,
@@ -211,6 +212,23 @@ def test_facts_and_flags_are_added_to_a_run(store: Store, campaign: StoredCampai
     assert run.wedges is None
 
 
+def test_a_last_attempt_that_failed_is_told_until_it_is_planned_anew(
+    store: Store, campaign: StoredCampaign
+) -> None:
+    due = due_runs(campaign)
+    campaign_id = stored_id(campaign.campaign)
+    failing, stopped, *_ = plan(store, campaign, due)
+    for run, end in ((failing, RunState.FAILED), (stopped, RunState.STOPPED)):
+        begin_run(store, stored_id(run), worker="worker-1")
+        transition_run(store, stored_id(run), end, reason="the disk is full")
+
+    (failed,) = failed_attempts(store, campaign_id, due)
+    assert (failed.id, failed.reason) == (failing.id, "the disk is full")
+
+    plan(store, campaign, due)
+    assert failed_attempts(store, campaign_id, due) == []
+
+
 class TestOrphans:
     """A run whose worker is dead is stopped; how one knows is told apart here."""
 
@@ -228,6 +246,17 @@ class TestOrphans:
         self.begun(store)
 
         assert self.orphans(store, living(clock)) == []
+
+    def test_a_living_worker_that_drives_nothing_leaves_the_run_whose_end_was_not_stored(
+        self, store: Store, clock: FakeClock
+    ) -> None:
+        self.begun(store)
+
+        assert interrupt_orphans(store, liveness=living(clock), idle="worker-2") == []
+        (left,) = interrupt_orphans(store, liveness=living(clock), idle="worker-1")
+
+        reason = "interrupted while driving: the store took no word of how it ended"
+        assert (left.state, left.reason) == ("stopped", reason)
 
     def test_a_run_keeps_its_sessions_when_its_worker_was_killed(
         self, store: Store, clock: FakeClock

@@ -53,16 +53,17 @@ def run_once(
     watching: Watching | None = None,
     stop: StopRequest | None = None,
     environment: Mapping[str, str] = os.environ,
+    store: Store | None = None,
 ) -> CampaignEnd:
     opened = open_campaign("oracle-test", ConfigFolder(configs))
 
-    async def run(store: Store) -> CampaignEnd:
+    async def run(opened_store: Store) -> CampaignEnd:
         holder = holder_of("test")
-        async with heartbeat(store, holder, doing=lambda: "a test"):
+        async with heartbeat(opened_store, holder, doing=lambda: "a test"):
             return await run_campaign(
                 opened.campaign,
                 opened.stack,
-                store=store,
+                store=opened_store,
                 worker=holder,
                 stop=stop or StopRequest(),
                 progress=watching or Watching(),
@@ -70,8 +71,8 @@ def run_once(
                 environment=environment,
             )
 
-    with open_store(store_url(configs)) as store:
-        return asyncio.run(run(store))
+    with store or open_store(store_url(configs)) as opened_store:
+        return asyncio.run(run(opened_store))
 
 
 def store_url(configs: Path) -> str:

@@ -325,6 +325,24 @@ def test_a_worker_stops_what_a_killed_one_left_though_nobody_launches_it_again(
     assert [note for note in listening.notes if note.startswith("r-1 was interrupted")]
 
 
+def test_a_worker_stops_its_own_run_whose_end_the_store_did_not_take(
+    store: Store, configs: Path
+) -> None:
+    asyncio.run(_run_to_the_end(store, configs))
+    listening = Listening(on_note=lambda said: worker.stop.ask() if " waits: " in said else None)
+    worker = _worker(store, configs, listening)
+    with store.write() as session:
+        run = session.get(RunRow, 1)
+        assert run is not None
+        run.state, run.worker = RunState.DRIVING, worker.holder.name
+        run.started_at_us, run.ended_at_us = store.clock.utc_us() + 60_000_000, None
+    enqueue(store, "oracle-test")
+
+    asyncio.run(worker.work(until_empty=True))
+
+    assert [run.state for run in stored_runs(configs)] == ["stopped", "done"]
+
+
 async def _run_to_the_end(store: Store, configs: Path) -> None:
     enqueue(store, "oracle-test")
     await _worker(store, configs, Listening()).work(until_empty=True)
