@@ -23,7 +23,7 @@ class DeadlineWatch:
     """Asks `next_deadline` only when the one it knew has passed, so that progress costs nothing.
 
     A look that comes late is our own fault (the loop was held up, the process stopped): what the
-    server sent meanwhile is read first, once.
+    server sent meanwhile is read first, for a moment, once; that may mean further looks.
     """
 
     def __init__(self, next_deadline: Callable[[], Deadline], timer: asyncio.Timeout) -> None:
@@ -31,22 +31,22 @@ class DeadlineWatch:
         self._timer = timer
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
-        self._had_grace = False
+        self._grace_ends_at: float | None = None
         self.missed: Deadline | None = None
 
     def look(self) -> None:
         """Read the deadlines anew: needed where one may have come nearer."""
         deadline = self._next_deadline()  # which may look itself
         self.stop()
-        late_s = self._loop.time() - deadline.at
-        if late_s < 0:
-            self._handle = self._loop.call_at(deadline.at, self.look)
-        elif late_s > _LATE_S and not self._had_grace:
-            self._had_grace = True
-            self._handle = self._loop.call_later(_GRACE_S, self.look)
+        now = self._loop.time()
+        if self._grace_ends_at is None and now - deadline.at > _LATE_S:
+            self._grace_ends_at = now + _GRACE_S
+        due_at = max(deadline.at, self._grace_ends_at or deadline.at)
+        if now < due_at:
+            self._handle = self._loop.call_at(due_at, self.look)
         else:
             self.missed = deadline
-            self._timer.reschedule(self._loop.time())
+            self._timer.reschedule(now)
 
     def stop(self) -> None:
         if self._handle is not None:
