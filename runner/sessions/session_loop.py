@@ -6,7 +6,6 @@ cancelled, it drops those in flight and names them.
 """
 
 import asyncio
-import contextlib
 import itertools
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
@@ -155,8 +154,11 @@ def _end_with(group: asyncio.TaskGroup, error: Exception) -> None:
     async def fail() -> None:
         raise error
 
-    with contextlib.suppress(RuntimeError):  # it is ending for another reason
-        group.create_task(fail(), name="a session could not be stored")
+    failing = fail()
+    try:
+        group.create_task(failing, name="a session could not be stored")
+    except RuntimeError:  # it is ending for another reason
+        failing.close()
 
 
 def _due_times_s(arrivals_s: Iterator[float] | None) -> Iterator[float | None]:

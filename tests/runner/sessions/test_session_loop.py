@@ -192,6 +192,23 @@ def test_a_session_that_cannot_be_stored_ends_those_in_flight() -> None:
     assert run_in_no_time(drive()) == pytest.approx(1.1)
 
 
+@pytest.mark.parametrize("later_turns", range(6))
+def test_sessions_that_cannot_be_stored_shortly_after_each_other_end_the_drive(
+    later_turns: int,
+) -> None:
+    class Full(Drive):
+        async def on_ended(self, played: PlayedSession) -> None:
+            await asyncio.sleep(0.1)
+            for _ in range(later_turns * played.session_index):
+                await asyncio.sleep(0)
+            raise OSError(f"no space left for {played.session_index}")
+
+    with pytest.raises(ExceptionGroup) as caught:
+        run_in_no_time(Full()(range(2), concurrency=2))
+
+    assert caught.group_contains(OSError, match="no space left for 0")
+
+
 def test_a_session_that_cannot_be_stored_is_told_of_even_when_the_drive_is_cancelled() -> None:
     class Full(Drive):
         async def on_ended(self, played: PlayedSession) -> None:
