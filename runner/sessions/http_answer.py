@@ -150,16 +150,21 @@ class HttpAnswer:
         pieces = self.pieces
         if self.is_complete:  # a second answer to one request has a body too
             del pieces[self._pieces_at_end :]
-        places: list[int] = []
+        before_last = list(range(counts[0], counts[0] + len(counts) - 1))
+        # Mostly it is the last read that differs: it brought the end, or nothing whole.
+        alike = len(before_last) - 1 if counts[:-1] == before_last else 0
+        places = list(range(alike))
+        if alike:
+            self._overhead_bytes = 0
         joined: list[bytes] = []
-        for place, (start, end) in enumerate(pairwise(counts)):
+        for place, (start, end) in enumerate(pairwise(counts[alike:]), start=alike):
             if piece := b"".join(pieces[start:end]):
                 joined.append(piece)
                 places.append(place)
                 self._overhead_bytes = 0
             else:
                 self._overhead_bytes += len(reads[place])
-        pieces[counts[0] :] = joined
+        pieces[counts[0] + alike :] = joined
         if self._overhead_bytes > MAX_OVERHEAD_BYTES and not self.is_complete:
             what = "a head" if self.head is None else "trailers or chunk extensions"
             self.failure = self.failure or httpx.RemoteProtocolError(
