@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub
 from typing import Any
 
 from runner.observe.request_ids import session_index_of
@@ -48,6 +49,8 @@ def stalls_of_reads(
 ) -> list[Stall]:
     """`reads` are (seconds since the request, bytes so far); the wait for the first one counts."""
     moments = [0.0, *(at_s for at_s, _ in reads)]
+    if max(map(sub, moments[1:], moments), default=0.0) < least_s:  # of nearly every answer
+        return []
     return [
         Stall(request_id, sent_s + before, sent_s + after)
         for before, after in pairwise(moments)
