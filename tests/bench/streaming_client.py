@@ -1,8 +1,10 @@
 """How fast the client of the sessions is, beside other clients: the ratio is the figure.
 
-`python -m tests.bench.streaming_client [LOAD[,LOAD ...]]` measures all of them against one stub
-server in one run, the server on one core and the client on another, because a machine's speed
-differs from run to run. LOAD is the number of one of the loads, from 1; all of them else.
+`python -m tests.bench.streaming_client [LOAD[,LOAD ...] [ROUNDS]]` measures all of them against one
+stub server in one run, the server on one core and the client on another, because a machine's speed
+differs from run to run. It also differs from second to second: with ROUNDS, each client is measured
+so often, in turns with the others, and the middle one counts. LOAD is the number of one of the
+loads, from 1; all of them else.
 """
 
 import asyncio
@@ -12,8 +14,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -220,18 +230,25 @@ async def measure_here(name: str, url: str, load: Load) -> Speed:
         return Speed(time.perf_counter() - started, _cpu_s() - cpu, said)
 
 
-def peer_row(name: str, load: Load) -> str:
+def measured_peer(name: str, load: Load) -> Speed | str:
+    """How fast it was, or why that is not known."""
     try:
         with stub_server(load) as url:
             requests_per_s = peer_requests_per_s(name, url, load)
     except PeerFailedError as error:
-        return f"| {name} | failed | | | | {error} |"
+        return f"failed: {error}"
     if requests_per_s is None:
-        return f"| {name} | | | | | skipped: {PEERS[name][0]} names no program |"
-    return row(name, load, Speed(load.requests / requests_per_s, None, ""))
+        return f"skipped: {PEERS[name][0]} names no program"
+    return Speed(load.requests / requests_per_s, None, "")
 
 
-def row(name: str, load: Load, speed: Speed) -> str:
+def row(name: str, load: Load, speeds: Sequence[Speed | str]) -> str:
+    """The middle one of those that are known."""
+    known = [speed for speed in speeds if isinstance(speed, Speed)]
+    if not known:
+        return f"| {name} | | | | | {speeds[0]} |"
+    known.sort(key=lambda speed: speed.wall_s)
+    speed = known[len(known) // 2]
     ideal_s = load.ideal_wall_s
     share = "" if ideal_s is None else f"{ideal_s / speed.wall_s:.1%}"
     per_chunk = core = ""
@@ -242,15 +259,31 @@ def row(name: str, load: Load, speed: Speed) -> str:
     return f"| {name} | {rate} | {share} | {per_chunk} | {core} | {speed.said} |"
 
 
-def main(loads: Iterable[Load]) -> None:
+def main(loads: Iterable[Load], rounds: int) -> None:
     for load in loads:
+        ours, others = ONLY_OURS.get(load, CLIENTS), () if load in ONLY_OURS else PEERS
+        speeds: defaultdict[str, list[Speed | str]] = defaultdict(list)
+        for _ in range(rounds):
+            for name in ours:
+                speeds[name].append(measured(name, load))
+            for name in others:
+                speeds[name].append(measured_peer(name, load))
         _say(f"\n**{load}**\n")
         _say("| client | chunks/s | of the ideal | us of CPU a chunk | of a core | itself |")
         _say("| --- | --- | --- | --- | --- | --- |")
-        for name in ONLY_OURS.get(load, CLIENTS):
-            _say(row(name, load, measured(name, load)))
-        for name in () if load in ONLY_OURS else PEERS:
-            _say(peer_row(name, load))
+        for name, known in speeds.items():
+            _say(row(name, load, known))
+        if rounds > 1:
+            each = [f"{name} {_rates(known, load)}" for name, known in speeds.items()]
+            _say(f"\nChunks a second, round by round: {'; '.join(each)}.")
+
+
+def _rates(speeds: Iterable[Speed | str], load: Load) -> str:
+    each = (
+        f"{load.chunks / speed.wall_s:,.0f}" if isinstance(speed, Speed) else "unknown"
+        for speed in speeds
+    )
+    return " / ".join(each)
 
 
 def _pin(process_id: int, core: int) -> None:
@@ -278,10 +311,11 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 3:
         _pin(0, CLIENT_CORE)
         name, url, load = sys.argv[1], sys.argv[2], Load(*json.loads(sys.argv[3]))
         _say(json.dumps(run_on_loop(measure_here(name, url, load))))
     else:
         numbers = sys.argv[1].split(",") if len(sys.argv) > 1 else []
-        main([LOADS[int(number) - 1] for number in numbers] or LOADS)
+        rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+        main([LOADS[int(number) - 1] for number in numbers] or LOADS, rounds)
