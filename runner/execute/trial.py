@@ -137,9 +137,14 @@ def _first_model(answer: Page, base_url: str) -> str:
 
 async def _metrics(http: httpx.AsyncClient, base_url: str) -> tuple[str, str | None]:
     """The first page in a dialect that is known, else the first that speaks of requests at all."""
-    found = [(path, _dialect_of(await _page(http, f"{base_url}{path}"))) for path in METRICS_PATHS]
-    known = [each for each in found if each[1] not in (None, MetricsDialect.AUTO)]
-    return next(iter([*known, *(each for each in found if each[1])]), found[0])
+    guessed: list[tuple[str, str | None]] = []
+    for path in METRICS_PATHS:
+        dialect = _dialect_of(await _page(http, f"{base_url}{path}"))
+        if dialect not in (None, MetricsDialect.AUTO):
+            return path, dialect
+        if dialect is not None:
+            guessed.append((path, dialect))
+    return next(iter(guessed), (METRICS_PATHS[0], None))
 
 
 def _dialect_of(page: str | None) -> str | None:
