@@ -19,7 +19,7 @@ from runner.sessions.http_answer import HttpAnswer
 from runner.sessions.http_connection import HttpConnection
 from runner.sessions.parse_sweep import PARSED_WITHIN_S, ParseSweep
 from runner.sessions.stream_transport import PushedBody
-from runner.sessions.streaming_client import StreamingClient
+from runner.sessions.streaming_client import LINGER_S, StreamingClient
 from tests.runner.sessions import wire
 from tests.runner.sessions.fast_forward import run_in_no_time
 from tests.runner.sessions.raw_server import HEAD, LAST_CHUNK
@@ -220,6 +220,17 @@ def test_an_answer_that_stalls_keeps_the_tokens_that_were_put_off() -> None:
     assert record.ended_s == pytest.approx(0.9)
     assert record.body == wire.text("word") * 2
     assert [at_s for at_s, _ in record.reads] == pytest.approx([0.3, 0.4])
+
+
+def test_the_word_that_ends_a_stream_is_found_in_time_where_two_reads_cut_it() -> None:
+    assert PARSED_WITHIN_S <= LINGER_S  # else such an answer would be waited for longer
+    done = framed(wire.DONE)
+    at = done.index(b"NE]")
+
+    record = sent([(0.1, TOKEN), (0.1, done[:at]), (0.1, done[at:]), (60, b"")], deadlines=HASTY)
+
+    assert record.transport_end is TransportEnd.CLEAN_EOF
+    assert record.ended_s == pytest.approx(0.3 + LINGER_S)
 
 
 def test_a_stream_that_says_done_and_does_not_end_is_waited_for_no_longer_than_a_second() -> None:
