@@ -29,7 +29,7 @@ from runner.sessions.streaming_client import encode_body
 Judge: TypeAlias = Callable[[TurnRecord, TurnContext], JudgedTurn]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
-_JUDGED_AT_ONCE_BYTES = 128_000  # about a millisecond; another thread costs half of one itself
+_JUDGED_AT_ONCE_BYTES = 128_000  # a millisecond or two; another thread costs half of one itself
 
 
 class TurnSender(Protocol):

@@ -7,6 +7,7 @@ from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
 from runner.sessions.content_coding import ContentDecoder
 from runner.sessions.deadline_watch import Deadline
+from runner.sessions.http_connection import Take
 from runner.sessions.received_body import ReceivedBody
 from runner.sessions.stream_progress import StreamProgress
 
@@ -35,21 +36,25 @@ class Exchange:
         self._http_status: int | None = None
         self._content_type = ""
         self._was_resent = False
-        self._catch_up: Callable[[], None] = _nothing_is_put_off
+        self._catch_up: Callable[[], None] | None = None
 
     def note_resent(self) -> None:
         """The request goes out a second time, because a kept connection was closed before it."""
         self._was_resent = True
 
-    def begin(self, http_status: int, content_type: str, *, catch_up: Callable[[], None]) -> None:
-        """The head of the answer is here. After `catch_up`, all that was read was also taken."""
+    def begin(
+        self, http_status: int, content_type: str, *, catch_up: Callable[[], None] | None
+    ) -> None:
+        """The head of the answer is here. After `catch_up`, all that was read was also taken; None
+        where nothing that was read waits.
+        """
         self._http_status = http_status
         self._content_type = content_type
         self._catch_up = catch_up
 
     def taker(
         self, *, decoder: ContentDecoder | None, on_only_its_end_open: Callable[[], None]
-    ) -> Callable[[list[bytes], list[float]], bool]:
+    ) -> Take:
         """Keeps what reads brought, each at its time; the answer says whether more is wanted."""
         body, started = self.body, self._started
 
@@ -84,7 +89,7 @@ class Exchange:
 
     def progress_at(self) -> float | None:
         """When the last token came, on the clock of `now`; None before the first."""
-        self._catch_up()
+        self._be_up_to_date()
         last_s = self._progress.last_s() if self._is_stream else None
         return None if last_s is None else self._started + last_s
 
@@ -106,7 +111,7 @@ class Exchange:
         )
 
     # Times are to the microsecond, as they are stored: a later judgement sees the same ones.
-    # `round` to six digits would take five times as long, and one by one five times that.
+    # `round` to six digits would take five times as long.
 
     def _reads(self) -> tuple[tuple[float, int], ...]:
         times_s = [round(at_s * 1e6) / 1e6 for at_s in self.body.times_s]
@@ -115,8 +120,12 @@ class Exchange:
     def _elapsed_s(self) -> float:
         return round((self._now() - self._started) * 1e6) / 1e6
 
+    def _be_up_to_date(self) -> None:
+        if self._catch_up is not None:
+            self._catch_up()
+
     def _next_of_turn(self) -> Deadline:
-        self._catch_up()
+        self._be_up_to_date()
         if not self._is_stream:
             return self._session_ends
         if self.body.saw_done:
@@ -127,7 +136,3 @@ class Exchange:
             return Deadline(at, ErrorReason.FIRST_TOKEN_TIMEOUT)
         at = self._started + last_progress_s + self._deadlines.no_progress_s
         return Deadline(at, ErrorReason.STALLED)
-
-
-def _nothing_is_put_off() -> None:
-    return

@@ -16,8 +16,7 @@ class Behind(Protocol):
 class ParseSweep:
     """One timer for all connections, started by the first that falls behind."""
 
-    def __init__(self, *, within_s: float = PARSED_WITHIN_S) -> None:
-        self._within_s = within_s
+    def __init__(self) -> None:
         self._behind: dict[Behind, None] = {}
         self._is_due = False
 
@@ -25,7 +24,7 @@ class ParseSweep:
         self._behind[behind] = None
         if not self._is_due:
             self._is_due = True
-            asyncio.get_running_loop().call_later(self._within_s, self._begin)
+            asyncio.get_running_loop().call_later(PARSED_WITHIN_S, self._begin)
 
     def _begin(self) -> None:
         self._is_due = False

@@ -201,7 +201,7 @@ class StreamingClient:
             exchange.begin(
                 response.status_code,
                 response.headers.get("content-type", ""),
-                catch_up=stream.catch_up if isinstance(stream, PushedBody) else _nothing_to_do,
+                catch_up=stream.catch_up if isinstance(stream, PushedBody) else None,
             )
             decoder = content_decoder(response.headers.get("content-encoding", ""))
             take = exchange.taker(decoder=decoder, on_only_its_end_open=watch.look)
@@ -219,10 +219,6 @@ async def _each_piece(stream: httpx.AsyncByteStream, take: Take) -> None:
     async for data in stream:
         if not take([data], [now_s()]):
             return
-
-
-def _nothing_to_do() -> None:
-    return
 
 
 class _End(NamedTuple):

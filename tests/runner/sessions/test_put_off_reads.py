@@ -227,7 +227,7 @@ def test_the_word_that_ends_a_stream_is_found_in_time_where_two_reads_cut_it() -
     done = framed(wire.DONE)
     at = done.index(b"NE]")
 
-    record = sent([(0.1, TOKEN), (0.1, done[:at]), (0.1, done[at:]), (60, b"")], deadlines=HASTY)
+    record = sent([(0.1, TOKEN), (0.1, done[:at]), (0.1, done[at:]), (60, b"")])
 
     assert record.transport_end is TransportEnd.CLEAN_EOF
     assert record.ended_s == pytest.approx(0.3 + LINGER_S)
