@@ -14,6 +14,7 @@ from sqlmodel import select as select_rows
 from db.errors import RowMissingError
 from db.identifiers import IdKind, format_id
 from db.raw_bytes import decompress
+from db.read_times import ReadTimes
 from db.store import Store
 from db.tables.runs import RunRow
 from db.tables.sessions import RawRow, SessionRow, TurnRow
@@ -27,7 +28,7 @@ class RecordedTurn:
     turn: TurnRow
     request: bytes
     response: bytes
-    reads: tuple[tuple[float, int], ...]
+    reads: ReadTimes
     is_capped: bool
 
 
@@ -125,7 +126,7 @@ def _recorded_turn(session: Session, turn: TurnRow) -> RecordedTurn:
         turn=turn,
         request=b"" if request is None else decompress(request.content),
         response=b"" if response is None else decompress(response.content),
-        reads=() if response is None else tuple((at_s, size) for at_s, size in response.reads),
+        reads=ReadTimes() if response is None else ReadTimes.of(response.reads),
         is_capped=response is not None and response.is_capped,
     )
 

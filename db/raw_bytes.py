@@ -3,11 +3,11 @@
 It knows nothing of what the bytes say.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import zstandard
 
+from db.read_times import ReadTimes
 from db.tables.sessions import RawRow
 from db.vocabulary import RawKind
 
@@ -16,8 +16,7 @@ CAP_BYTES = 8 * 1024 * 1024
 
 _LEVEL = 3
 
-ReadTimes = Sequence[tuple[float, int]]
-"""(seconds since the request, bytes so far) for each read of a response."""
+_NO_READS = ReadTimes()
 
 
 class PlainPairs(list[tuple[float, int]]):
@@ -52,7 +51,7 @@ def raw_row(
     at_us: int,
     service: str | None = None,
     turn_id: int | None = None,
-    reads: ReadTimes = (),
+    reads: ReadTimes = _NO_READS,
     cap_bytes: int = CAP_BYTES,
 ) -> RawRow:
     """The row that keeps `data`; read times are rounded to microseconds."""
@@ -70,4 +69,4 @@ def raw_row(
 
 def rounded_reads(reads: ReadTimes) -> list[list[float]]:
     """As JSON keeps them: [seconds to the microsecond, bytes]."""
-    return [[round(at_s, 6), so_far_bytes] for at_s, so_far_bytes in reads]
+    return [[round(at_s, 6), so_far_bytes] for at_s, so_far_bytes in reads.pairs()]

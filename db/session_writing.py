@@ -5,7 +5,7 @@ It runs inside a transaction that the recorder opened, and decides nothing about
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from sqlmodel import SQLModel
 
 from db.errors import DuplicateSessionError, RowMissingError, RunClosedError
 from db.identifiers import IdKind, format_id
-from db.raw_bytes import PlainPairs, ReadTimes, keep
+from db.raw_bytes import PlainPairs, keep
+from db.read_times import ReadTimes
 from db.tables.runs import RunRow
 from db.tables.sessions import RawRow, SessionRow, SessionValues, TurnRow, TurnValues
 from db.vocabulary import Outcome, RawKind, RunFlag, RunState
@@ -32,7 +33,7 @@ class EndedTurn:
     turn: TurnValues
     request: bytes
     response: bytes
-    reads: ReadTimes = ()
+    reads: ReadTimes = field(default_factory=ReadTimes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +136,7 @@ def _raw_values(run_id: int, ended: EndedTurn) -> tuple[Mapping[str, Any], ...]:
             **shared,
             "kind": RawKind.RESPONSE,
             "at_us": ended_us,
-            "reads": PlainPairs(ended.reads),
+            "reads": PlainPairs(ended.reads.pairs()),
             **keep(ended.response)._asdict(),
         },
     )

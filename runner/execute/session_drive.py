@@ -210,9 +210,9 @@ class SessionDrive:
             if turn.record.transport_end is TransportEnd.CLIENT_DEADLINE
         }
         for turn in played.turns:
-            sent_s = turn.started_at_us / 1e6
-            self.record.stalls += stalls_of_reads(turn.request_id, sent_s, turn.record.reads)
+            sent_s, reads_at_s = turn.started_at_us / 1e6, turn.record.reads.times_s
+            self.record.stalls += stalls_of_reads(turn.request_id, sent_s, reads_at_s)
             self.record.silences += silences_of_answer(
-                turn.request_id, sent_s, turn.record.reads, turn.record.ended_s
+                turn.request_id, sent_s, reads_at_s, turn.record.ended_s
             )
         self.on_ended(played)

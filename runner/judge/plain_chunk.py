@@ -5,10 +5,16 @@ reader that copes with everything.
 """
 
 import re
-from collections.abc import Sequence
+from itertools import accumulate, takewhile
 from typing import Final, Literal, NamedTuple
 
 import msgspec
+
+BLANK_LINE: Final = b"\n\n"
+"""Ends an event."""
+
+_MARK_BYTES: Final = 12
+_BYTES_OF_A_TEXT: Final = 8  # with its quotes, roughly
 
 
 class PlainDelta(msgspec.Struct, forbid_unknown_fields=True, frozen=True, gc=False):
@@ -45,6 +51,7 @@ class _Chunk(msgspec.Struct, forbid_unknown_fields=True, frozen=True, gc=False):
 
 
 _DECODER: Final = msgspec.json.Decoder(_Chunk)
+_TEXT_DECODER: Final = msgspec.json.Decoder(str)
 _TEXTS_DECODER: Final = msgspec.json.Decoder(list[str])
 _UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _TEXT: Final = r'\s*:\s*("(?:[^"\\]|\\.)*+")'
@@ -64,44 +71,68 @@ def plain_delta(data: bytes) -> PlainDelta | None:
 
 
 class ChunkForm(NamedTuple):
-    """What neighbouring chunks of a stream share: all but the text of their token, in `field`."""
+    """What neighbouring events of a stream share: all but the text of their token, in `field`.
+
+    `mark`: the last bytes of the head, which stand nowhere else between two texts.
+    """
 
     head: bytes
     tail: bytes
     field: str
+    mark: bytes
 
-    def texts(self, events: Sequence[bytes]) -> list[str] | None:
-        """Of the events before the first of another form, the text of the one line of each, in a
-        tenth of the time of `plain_delta`; None where one of them is no text.
+    def texts(self, body: bytes, start: int, *, at_most: int) -> tuple[list[str], list[int]]:
+        """Of the events of this form that stand one behind the other in `body` from `start` on:
+        their texts, and the offsets behind them, in a tenth of the time of `plain_delta`.
 
-        They are decoded as one list, each on a line of its own. None can pass for two or for a part
-        of its neighbour: a text holds no line end, and each line holds at least one.
+        About `at_most` events are looked at; an event of another form, or a cut one, ends them.
         """
-        start, end = len(self.head), -len(self.tail)
-        count = min(
-            _like_first(self.head, [event[:start] for event in events]),
-            _like_first(self.tail, [event[end:] for event in events]),
-        )
-        if count == 0:
-            return []
-        held = [event[start:end] for event in events[:count]]
-        if not all(held):  # head and tail overlap
-            return None
-        listed = b"[%b]" % b",\n".join(held)
-        if listed.count(b"\n") != count - 1:
-            return None
+        frame_bytes = len(self.head) + len(self.tail) + len(BLANK_LINE)
+        part = body[start : start + at_most * (frame_bytes + _BYTES_OF_A_TEXT)]
+        if not part.startswith(self.head):
+            return [], []
+        between = self.tail + BLANK_LINE + self.head.removesuffix(self.mark)
+        pieces = part[len(self.head) :].split(self.mark)
+        last = pieces.pop()
+        held = [piece.removesuffix(between) for piece in pieces]
+        if sum(map(len, pieces)) - sum(map(len, held)) != len(pieces) * len(between):
+            odd = next(at for at, piece in enumerate(pieces) if not piece.endswith(between))
+            last = pieces[odd]
+            del held[odd:]
+        text, tail, _ = last.partition(self.tail + BLANK_LINE)
+        if tail:
+            held.append(text)
+        texts = _texts(held)
+        sizes = map(frame_bytes.__add__, map(len, held[: len(texts)]))
+        ends = list(accumulate(sizes, initial=start))
+        return texts, ends[1:]
+
+
+def _texts(held: list[bytes]) -> list[str]:
+    """The texts, as far as each is a JSON string and not empty.
+
+    They are decoded as one list, each on a line of its own. None can pass for two or for a part
+    of its neighbour: a text holds no line end, and each line holds at least one.
+    """
+    listed = b"[%b]" % b",\n".join(held)
+    if listed.count(b"\n") == max(0, len(held) - 1):
         try:
             texts = _TEXTS_DECODER.decode(listed)
         except _UNREADABLE:
-            return None
-        return texts if len(texts) == count and all(texts) else None
+            texts = []
+        if len(texts) == len(held) and all(texts):
+            return texts
+    return list(takewhile(bool, map(_text, held)))
 
 
-def _like_first(wanted: bytes, parts: list[bytes]) -> int:
-    """How many of them, from the first on, are what is wanted."""
-    if parts.count(wanted) == len(parts):
-        return len(parts)
-    return next(at for at, part in enumerate(parts) if part != wanted)
+def _text(held: bytes) -> str:
+    """What the JSON string says; nothing where it is none."""
+    if b"\n" in held:
+        return ""
+    try:
+        return _TEXT_DECODER.decode(held)
+    except _UNREADABLE:
+        return ""
 
 
 def chunk_form(event: bytes, delta: PlainDelta) -> ChunkForm | None:
@@ -116,4 +147,8 @@ def chunk_form(event: bytes, delta: PlainDelta) -> ChunkForm | None:
     found = pattern.search(event) if event.count(key) == 1 else None
     if found is None or msgspec.json.decode(found[1]) != text:
         return None
-    return ChunkForm(event[: found.start(1)], event[found.end(1) :], field)
+    head, tail = event[: found.start(1)], event[found.end(1) :]
+    mark = head[-_MARK_BYTES:]
+    if (tail + BLANK_LINE + head).count(mark) > 1:
+        mark = head
+    return ChunkForm(head, tail, field, mark)

@@ -5,9 +5,10 @@ store. It knows nothing about how the bytes are to be read.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Self
 
+from db.read_times import ReadTimes
 from db.vocabulary import DueKind, ErrorReason, TransportEnd
 from runner.judge.json_values import Json, JsonObject
 
@@ -65,8 +66,8 @@ class TurnRecord:
     content_type: str
     transport_end: TransportEnd
     body: bytes
-    reads: tuple[tuple[float, int], ...] = ()
-    """(seconds since the request, bytes read so far), in order; () where nobody kept them."""
+    reads: ReadTimes = field(default_factory=ReadTimes)
+    """Empty where nobody kept them."""
     ended_s: float | None = None
     deadline: ErrorReason | None = None
     """Which of our own deadlines ended the turn, where one did."""

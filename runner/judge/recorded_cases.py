@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from db.read_times import ReadTimes
 from db.vocabulary import TransportEnd, TurnReading
 from runner.errors import RecordedCaseError
 from runner.judge.call_joining import CallJoiner
@@ -204,7 +205,7 @@ def _record_of(case: RecordedCase) -> TurnRecord:
     )
 
 
-def _reads_of(fields: JsonObject) -> tuple[tuple[float, int], ...]:
+def _reads_of(fields: JsonObject) -> ReadTimes:
     arrivals = fields.get("arrivals") or []
     if not isinstance(arrivals, list):
         raise ValueError(f"arrivals must be a list, found {arrivals!r},")
@@ -215,7 +216,7 @@ def _reads_of(fields: JsonObject) -> tuple[tuple[float, int], ...]:
                 reads.append((float(at_s), bytes_so_far))
             case _:
                 raise ValueError(f"an arrival must be [seconds, bytes so far], found {arrival!r},")
-    return tuple(reads)
+    return ReadTimes.of(reads)
 
 
 def _seconds(fields: JsonObject, name: str) -> float | None:

@@ -4,6 +4,7 @@ The body's own form decides, not the content type: proxies mislabel both ways.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import sub
@@ -46,12 +47,12 @@ def read_body(record: TurnRecord) -> TurnBody:
     """Never raises: what cannot be read is UNREADABLE."""
     form = _form_of(record.body)
     assembler = MessageAssembler()
-    progress_at: list[float | None] = []
+    progress_at: Sequence[float | None] = ()
     if form is BodyForm.JSON:
         value = parse_json(record.body[_start_of_json(record.body) :])
         if isinstance(value, dict):
             if assembler.add_chunk(value):
-                progress_at.append(record.reads[-1][0] if record.reads else None)
+                progress_at = (record.reads.times_s[-1] if record.reads else None,)
         else:
             form = BodyForm.UNREADABLE
     elif form is BodyForm.EVENT_STREAM:

@@ -161,4 +161,4 @@ def _is_stall(silent_s: float | None, longest_gap_s: float) -> bool:
 
 
 def _last_read_s(record: TurnRecord) -> float | None:
-    return record.reads[-1][0] if record.reads else None
+    return record.reads.times_s[-1] if record.reads else None

@@ -43,12 +43,12 @@ class StallCohort:
 def stalls_of_reads(
     request_id: str,
     sent_s: float,
-    reads: Sequence[tuple[float, int]],
+    reads_at_s: Sequence[float],
     *,
     least_s: float = LEAST_STALL_S,
 ) -> list[Stall]:
-    """`reads` are (seconds since the request, bytes so far); the wait for the first one counts."""
-    moments = [0.0, *(at_s for at_s, _ in reads)]
+    """`reads_at_s` are seconds since the request; the wait for the first one counts."""
+    moments = [0.0, *reads_at_s]
     if max(map(sub, moments[1:], moments), default=0.0) < least_s:  # of nearly every answer
         return []
     return [
@@ -59,13 +59,11 @@ def stalls_of_reads(
 
 
 def silences_of_answer(
-    request_id: str, sent_s: float, reads: Sequence[tuple[float, int]], ended_s: float | None
+    request_id: str, sent_s: float, reads_at_s: Sequence[float], ended_s: float | None
 ) -> list[Stall]:
     """Like `stalls_of_reads`, with the wait at the end of an answer that never went on."""
-    last = (ended_s, 0) if ended_s is not None else None
-    return stalls_of_reads(
-        request_id, sent_s, [*reads, last] if last else reads, least_s=LEAST_SILENCE_S
-    )
+    last = () if ended_s is None else (ended_s,)
+    return stalls_of_reads(request_id, sent_s, (*reads_at_s, *last), least_s=LEAST_SILENCE_S)
 
 
 def stall_cohorts(

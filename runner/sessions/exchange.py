@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from db.read_times import ReadTimes
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
@@ -113,9 +114,9 @@ class Exchange:
     # Times are to the microsecond, as they are stored: a later judgement sees the same ones.
     # `round` to six digits would take five times as long.
 
-    def _reads(self) -> tuple[tuple[float, int], ...]:
-        times_s = [round(at_s * 1e6) / 1e6 for at_s in self.body.times_s]
-        return tuple(zip(times_s, self.body.ends_bytes, strict=True))
+    def _reads(self) -> ReadTimes:
+        times_s = tuple([round(at_s * 1e6) / 1e6 for at_s in self.body.times_s])
+        return ReadTimes(times_s, tuple(self.body.ends_bytes))
 
     def _elapsed_s(self) -> float:
         return round((self._now() - self._started) * 1e6) / 1e6

@@ -7,6 +7,7 @@ messages before the turn it holds those of its round, because the others are in 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from db.read_times import ReadTimes
 from db.session_writing import EndedTurn
 from db.tables.sessions import TurnValues
 from db.vocabulary import ErrorReason, TransportEnd
@@ -39,7 +40,7 @@ def to_ended_turn(turn: PlayedTurn, *, turn_index: int) -> EndedTurn:
         content_type=record.content_type,
         transport_end=record.transport_end,
         started_at_us=turn.started_at_us,
-        first_byte_s=record.reads[0][0] if record.reads else None,
+        first_byte_s=record.reads.times_s[0] if record.reads else None,
         first_token_s=judged.first_token_s,
         last_progress_s=judged.last_progress_s,
         duration_s=record.ended_s or 0.0,
@@ -51,9 +52,7 @@ def to_ended_turn(turn: PlayedTurn, *, turn_index: int) -> EndedTurn:
     return EndedTurn(turn=row, request=turn.request, response=record.body, reads=record.reads)
 
 
-def record_of(
-    turn: TurnValues, *, response: bytes, reads: Sequence[tuple[float, int]]
-) -> TurnRecord:
+def record_of(turn: TurnValues, *, response: bytes, reads: ReadTimes) -> TurnRecord:
     """The record as the judge saw it."""
     wire = turn.context.get(_WIRE, {})
     deadline = wire.get("deadline")
@@ -63,7 +62,7 @@ def record_of(
         content_type=turn.content_type or "",
         transport_end=TransportEnd(turn.transport_end),
         body=response,
-        reads=tuple((at_s, so_far) for at_s, so_far in reads),
+        reads=reads,
         ended_s=turn.duration_s,
         deadline=None if deadline is None else ErrorReason(deadline),
         was_resent=wire.get("was_resent", False),

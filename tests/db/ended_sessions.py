@@ -2,6 +2,7 @@
 
 from sqlmodel import SQLModel, func, select
 
+from db.read_times import ReadTimes
 from db.recorder import EndedSession, EndedTurn
 from db.session_writing import table_of
 from db.store import Store
@@ -25,7 +26,7 @@ def ended_session(
                 turn=turn_row(spec, index=position),
                 request=b'{"turn": %d}' % position,
                 response=spec.response,
-                reads=[(0.25, len(spec.response))],
+                reads=ReadTimes((0.25,), (len(spec.response),)),
             )
             for position, spec in enumerate(turns)
         ),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sqlmodel import SQLModel, select
 
 from db.raw_bytes import raw_row
+from db.read_times import ReadTimes
 from db.store import Store
 from db.tables.campaigns import ArmRow, CampaignRow, HypothesisRow
 from db.tables.observations import LogEventRow, MetricSampleRow
@@ -260,7 +261,7 @@ def _moments(state: RunState) -> dict[str, Any]:
 def _raw_rows(run_id: int, turn: TurnRow, spec: TurnSpec) -> list[SQLModel]:
     request = b'{"messages": []}'
     turn_id, at_us = stored_id(turn), turn.started_at_us
-    reads = [(0.2, len(spec.response))]
+    reads = ReadTimes((0.2,), (len(spec.response),))
     return [
         raw_row(run_id, RawKind.REQUEST, request, at_us=at_us, turn_id=turn_id),
         raw_row(run_id, RawKind.RESPONSE, spec.response, at_us=at_us, turn_id=turn_id, reads=reads),

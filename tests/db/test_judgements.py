@@ -13,6 +13,7 @@ from db.judgements import (
     recorded_turn,
     rewrite_judgements,
 )
+from db.read_times import ReadTimes
 from db.store import Store
 from db.tables.runs import RunRow
 from db.tables.sessions import SessionRow, TurnRow
@@ -69,7 +70,7 @@ def test_the_record_of_a_run_is_read_with_its_bytes(store: Store) -> None:
 
     assert [each.session.session_index for each in (first, second)] == [0, 1]
     assert first.turns[0].response == b"\x00raw"
-    assert first.turns[0].reads == ((0.2, 4),)
+    assert first.turns[0].reads == ReadTimes((0.2,), (4,))
     assert first.turns[0].request == b'{"messages": []}'
     assert not first.turns[0].is_capped
     assert [each.turn.turn_index for each in second.turns] == [0, 1]

@@ -2,6 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.raw_bytes import CAP_BYTES, compress, decompress, keep, raw_row
+from db.read_times import ReadTimes
 from db.vocabulary import RawKind
 
 ZSTD_MAGIC = bytes.fromhex("28b52ffd")  # RFC 8878, section 3.1.1
@@ -37,7 +38,7 @@ def test_repetitive_streams_become_small() -> None:
 
 
 def test_a_raw_row_keeps_its_read_times_to_the_microsecond() -> None:
-    row = raw_row(7, RawKind.RESPONSE, b"data", at_us=12, reads=[(0.123456789, 4)])
+    row = raw_row(7, RawKind.RESPONSE, b"data", at_us=12, reads=ReadTimes((0.123456789,), (4,)))
 
     assert row.reads == [[0.123457, 4]]
     assert (row.run_id, row.kind, row.at_us, row.size_bytes) == (7, "response", 12, 4)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from db.read_times import ReadTimes
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.judge.json_values import Json
 from runner.judge.record import Due, PriorMessage, ToolSpec, TurnContext, TurnRecord
@@ -93,7 +94,7 @@ def judge(
         content_type="text/event-stream" if is_stream else "application/json",
         transport_end=end,
         body=body,
-        reads=reads,
+        reads=ReadTimes.of(reads),
         ended_s=ended_s,
         deadline=deadline,
         was_resent=was_resent,

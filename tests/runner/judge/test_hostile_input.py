@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from db.read_times import ReadTimes
 from db.vocabulary import ErrorReason, Outcome, TransportEnd, TurnReading
 from runner.judge.markup_catalogue import CATALOGUE
 from runner.judge.record import TurnContext, TurnRecord
@@ -72,7 +73,7 @@ def assert_is_consistent(turn: JudgedTurn) -> None:
     st.sampled_from(list(TransportEnd)),
     st.none() | st.integers(100, 599),
     st.none() | st.sampled_from(list(ErrorReason)),
-    st.lists(st.tuples(st.floats(-1, 700), st.integers(-5, 400)), max_size=4).map(tuple),
+    st.lists(st.tuples(st.floats(-1, 700), st.integers(-5, 400)), max_size=4).map(ReadTimes.of),
 )
 def test_arbitrary_bytes_are_judged(
     body: bytes, end: TransportEnd, status: int | None, deadline: ErrorReason | None, reads: Any

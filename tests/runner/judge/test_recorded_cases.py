@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from db.read_times import ReadTimes
 from runner.errors import RecordedCaseError
 from runner.judge.record import TurnRecord
 from runner.judge.recorded_cases import (
@@ -70,14 +71,14 @@ def test_no_stream_depends_on_where_the_network_cut_it(case: RecordedCase) -> No
     record, context = turn_of_case(case)
     whole = judge_turn(record, context)
     size = len(record.body)
-    reads = record.reads or tuple((0.001 * place, place) for place in range(1, size + 1))
+    each_byte = ReadTimes.of((0.001 * place, place) for place in range(1, size + 1))
     cut = TurnRecord(
         stream=record.stream,
         http_status=record.http_status,
         content_type=record.content_type,
         transport_end=record.transport_end,
         body=record.body,
-        reads=reads,
+        reads=record.reads or each_byte,
         ended_s=record.ended_s,
     )
 

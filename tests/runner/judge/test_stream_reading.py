@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from db.read_times import ReadTimes
 from db.vocabulary import TransportEnd
 from runner.judge.assembled_message import AssembledMessage
 from runner.judge.assembly import MessageAssembler
@@ -126,12 +127,12 @@ def the_long_way(record: TurnRecord) -> tuple[AssembledMessage, list[float]]:
     assembler, decoder = MessageAssembler(), EventStreamDecoder()
     times: list[float] = []
     start = 0
-    for at_s, end in (*record.reads, (record.reads[-1][0], len(record.body))):
+    for at_s, end in (*record.reads.pairs(), (record.reads.times_s[-1], len(record.body))):
         found = [assembler.add(event) for event in decoder.feed(record.body[start:end])]
         times += [at_s] if any(found) else []
         start = end
     found = [assembler.add(event) for event in decoder.close()]
-    times += [record.reads[-1][0]] if any(found) else []
+    times += [record.reads.times_s[-1]] if any(found) else []
     return assembler.message, times
 
 
@@ -142,7 +143,7 @@ def streamed(body: bytes, reads: tuple[tuple[float, int], ...]) -> TurnRecord:
         content_type="text/event-stream",
         transport_end=TransportEnd.CLEAN_EOF,
         body=body,
-        reads=reads,
+        reads=ReadTimes.of(reads),
     )
 
 

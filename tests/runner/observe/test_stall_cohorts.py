@@ -7,9 +7,7 @@ from runner.observe.stall_cohorts import (
 
 
 def test_a_pause_counts_from_the_request_and_between_reads() -> None:
-    reads = [(6.0, 10), (6.1, 20), (20.0, 30)]
-
-    stalls = stalls_of_reads("a", 100.0, reads)
+    stalls = stalls_of_reads("a", 100.0, [6.0, 6.1, 20.0])
 
     assert [(stall.began_s, stall.released_s) for stall in stalls] == [(100, 106), (106.1, 120)]
 
@@ -41,7 +39,7 @@ def test_two_pauses_of_one_request_are_no_cohort() -> None:
 
 
 def test_the_wait_at_the_end_of_an_answer_that_never_went_on_is_a_silence() -> None:
-    silences = silences_of_answer("a", 100.0, [(0.5, 10), (3.0, 20)], 23.0)
+    silences = silences_of_answer("a", 100.0, [0.5, 3.0], 23.0)
 
     assert [(each.began_s, each.released_s) for each in silences] == [(100.5, 103), (103, 123)]
     assert [each.released_s for each in silences_of_answer("a", 100.0, [], 20.0)] == [120]

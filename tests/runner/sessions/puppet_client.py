@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from db.read_times import ReadTimes
 from db.vocabulary import TransportEnd
 from runner.judge.json_values import JsonObject
 from runner.judge.record import DueCall, TurnRecord
@@ -26,7 +27,7 @@ def streamed(
         content_type=content_type,
         transport_end=end,
         body=body,
-        reads=((0.25, len(body) // 2), (0.5, len(body))),
+        reads=ReadTimes((0.25, 0.5), (len(body) // 2, len(body))),
         ended_s=0.75,
     )
 

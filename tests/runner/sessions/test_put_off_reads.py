@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from db.read_times import ReadTimes
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
@@ -219,7 +220,7 @@ def test_an_answer_that_stalls_keeps_the_tokens_that_were_put_off() -> None:
     assert record.deadline is ErrorReason.STALLED
     assert record.ended_s == pytest.approx(0.9)
     assert record.body == wire.text("word") * 2
-    assert [at_s for at_s, _ in record.reads] == pytest.approx([0.3, 0.4])
+    assert record.reads.times_s == pytest.approx((0.3, 0.4))
 
 
 def test_the_word_that_ends_a_stream_is_found_in_time_where_two_reads_cut_it() -> None:
@@ -260,7 +261,7 @@ def test_a_gzipped_answer_that_is_full_keeps_no_read_behind() -> None:
     )
 
     assert record.body == wire.text("word") * 2
-    assert record.reads == ((0.2, size), (0.3, 2 * size))
+    assert record.reads == ReadTimes((0.2, 0.3), (size, 2 * size))
 
 
 def test_what_is_no_http_is_no_deadline_although_it_was_put_off_until_then() -> None:

@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from db.read_times import ReadTimes
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.judge.json_values import JsonObject
 from runner.judge.record import DueAnswer, DueCall, TurnRecord
@@ -36,7 +37,7 @@ def records(draw: st.DrawFn) -> TurnRecord:
         content_type=draw(st.sampled_from(["", "text/event-stream", "application/json"])),
         transport_end=draw(st.sampled_from(TransportEnd)),
         body=body,
-        reads=tuple(zip(times, lengths, strict=True)),
+        reads=ReadTimes(tuple(times), tuple(lengths)),
         ended_s=draw(microseconds),
         deadline=draw(st.none() | st.sampled_from(ErrorReason)),
         was_resent=draw(st.booleans()),
@@ -109,7 +110,7 @@ def a_turn(body: bytes, *, due: DueCall | DueAnswer, messages: list[JsonObject])
         content_type="text/event-stream",
         transport_end=TransportEnd.CLEAN_EOF,
         body=body,
-        reads=((0.25, 10), (0.5, len(body))),
+        reads=ReadTimes((0.25, 0.5), (10, len(body))),
         ended_s=0.75,
     )
     context = turn_context(request, due=due, round_index=1, max_rounds=None)

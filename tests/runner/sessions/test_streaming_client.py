@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import httpx
 import pytest
 
+from db.read_times import ReadTimes
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
 from runner.judge.record import TurnRecord
@@ -66,7 +67,7 @@ def test_every_read_is_recorded_with_its_time() -> None:
         content_type="text/event-stream",
         transport_end=TransportEnd.CLEAN_EOF,
         body=first + second,
-        reads=((0.5, len(first)), (1.75, len(first) + len(second))),
+        reads=ReadTimes((0.5, 1.75), (len(first), len(first) + len(second))),
         ended_s=1.75,
     )
 
@@ -255,7 +256,7 @@ def test_an_answer_without_end_is_capped() -> None:
 
     assert len(record.body) == 5_000
     assert record.transport_end is TransportEnd.CLIENT_DEADLINE
-    assert record.reads[-1][1] == 5_000
+    assert record.reads.ends_bytes[-1] == 5_000
     assert transport.closed == 1
 
 
@@ -269,7 +270,7 @@ def test_a_gzipped_answer_is_recorded_readable(cut: int) -> None:
     record = send(ScriptedTransport(script, headers=headers))
 
     assert record.body == answer
-    assert record.reads[-1] == (2.0, len(answer))
+    assert [*record.reads.pairs()][-1] == (2.0, len(answer))
 
 
 def test_a_broken_gzip_is_recorded_as_it_came() -> None:
