@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.exc import NoSuchModuleError
 
 from db.errors import StoreUrlError
-from db.raw_bytes import PlainPairs
+from db.read_times import ReadTimes
 from db.store_url import StoreUrl
 
 BUSY_TIMEOUT_S = 30.0
@@ -120,9 +120,9 @@ def _json_value(text: str) -> object:
 
 
 def _json_text(value: object) -> str:
-    """As JSON columns are written: most are empty, and pairs of numbers are many."""
+    """As JSON columns are written: most are empty; times of reads are many, in pairs."""
     if value == [] or value == {}:
         return "[]" if isinstance(value, list) else "{}"
-    if type(value) is PlainPairs:
-        return msgspec.json.encode(value).decode("ascii")
+    if type(value) is ReadTimes:
+        return msgspec.json.encode([*value.pairs()]).decode("ascii")
     return dumps(value)

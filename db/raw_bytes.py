@@ -19,10 +19,6 @@ _LEVEL = 3
 _NO_READS = ReadTimes()
 
 
-class PlainPairs(list[tuple[float, int]]):
-    """Read times on their way into JSON: hundreds of pairs of numbers, and nothing else."""
-
-
 class KeptBytes(NamedTuple):
     content: bytes
     size_bytes: int

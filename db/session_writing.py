@@ -14,13 +14,14 @@ from sqlmodel import SQLModel
 
 from db.errors import DuplicateSessionError, RowMissingError, RunClosedError
 from db.identifiers import IdKind, format_id
-from db.raw_bytes import PlainPairs, keep
+from db.raw_bytes import keep
 from db.read_times import ReadTimes
 from db.tables.runs import RunRow
 from db.tables.sessions import RawRow, SessionRow, SessionValues, TurnRow, TurnValues
 from db.vocabulary import Outcome, RawKind, RunFlag, RunState
 
 SECOND_US = 1_000_000
+_NO_READS = ReadTimes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +130,14 @@ def _raw_values(run_id: int, ended: EndedTurn) -> tuple[Mapping[str, Any], ...]:
             **shared,
             "kind": RawKind.REQUEST,
             "at_us": began_us,
-            "reads": [],
+            "reads": _NO_READS,
             **keep(ended.request)._asdict(),
         },
         {
             **shared,
             "kind": RawKind.RESPONSE,
             "at_us": ended_us,
-            "reads": PlainPairs(ended.reads.pairs()),
+            "reads": ended.reads,
             **keep(ended.response)._asdict(),
         },
     )
