@@ -3,6 +3,7 @@
 It knows nothing of what the bytes say.
 """
 
+import threading
 from typing import NamedTuple
 
 import zstandard
@@ -15,6 +16,7 @@ CAP_BYTES = 8 * 1024 * 1024
 """The most that is kept of one request, response, log chunk or scrape."""
 
 _LEVEL = 3
+_OF_THREAD = threading.local()
 
 _NO_READS = ReadTimes()
 
@@ -31,8 +33,11 @@ def keep(data: bytes, *, cap_bytes: int = CAP_BYTES) -> KeptBytes:
 
 
 def compress(data: bytes) -> bytes:
-    # A compressor is made for each call because one must not be shared by threads.
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+    """Each thread has a compressor of its own: one cannot be shared, and making one takes long."""
+    if (compressor := getattr(_OF_THREAD, "compressor", None)) is None:
+        compressor = _OF_THREAD.compressor = zstandard.ZstdCompressor(level=_LEVEL)
+    compressed: bytes = compressor.compress(data)
+    return compressed
 
 
 def decompress(content: bytes) -> bytes:

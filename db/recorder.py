@@ -33,6 +33,7 @@ from db.session_writing import (
     write_sessions,
 )
 from db.store import Store
+from db.thread_future import is_settled
 
 LINGER_S = 0.25
 """How long the first item waits for others, which halves what storing costs where some hundred
@@ -107,15 +108,14 @@ class Recorder:
         item = _Item(ended)
         await self._hand_over_async(item)
         try:
-            await asyncio.wait_for(
-                asyncio.shield(asyncio.wrap_future(item.committed)), self._patience_s
-            )
+            is_settled_in_time = await is_settled(item.committed, within_s=self._patience_s)
         except asyncio.CancelledError:
             item.committed.add_done_callback(self._note_unheard)
             raise
-        except TimeoutError:
+        if not is_settled_in_time:
             item.committed.add_done_callback(self._note_unheard)
-            raise self._stuck_error() from None
+            raise self._stuck_error()
+        item.committed.result()
 
     def put(self, rows: Sequence[SQLModel]) -> None:
         """Hand over samples, log events, raw rows; blocks while the recorder is behind.
