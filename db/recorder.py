@@ -115,7 +115,7 @@ class Recorder:
         if not is_settled_in_time:
             item.committed.add_done_callback(self._note_unheard)
             raise self._stuck_error()
-        item.committed.result()
+        item.committed.result(timeout=0)
 
     def put(self, rows: Sequence[SQLModel]) -> None:
         """Hand over samples, log events, raw rows; blocks while the recorder is behind.
