@@ -16,7 +16,7 @@ from runner.sessions.dialogue import Dialogue, Round, Step
 from runner.sessions.word_list import WordList, read_word_list
 
 _NAME = "tool-dialogue"
-_VERSION = 1  # part of every key: dialogues of another version are other dialogues
+_VERSION = 2  # part of every key: dialogues of another version are other dialogues
 _FEWEST_FILLERS = 40
 TOOLS_OF_A_DIALOGUE = (3, 5)
 """At least and at most, where no number is given."""
@@ -105,8 +105,8 @@ class _Draws:
 
     def __init__(self, draw: random.Random, words: WordList, *, tools: int, rounds: int) -> None:
         self._draw = draw
-        self._verbs = iter(drawn(draw, words.verbs, tools * _VERBS_OF_A_TOOL))
-        self._nouns = iter(drawn(draw, words.nouns, _nouns_of(tools=tools, rounds=rounds)))
+        self._verbs = iter(draw.sample(words.verbs, tools * _VERBS_OF_A_TOOL))
+        self._nouns = iter(draw.sample(words.nouns, _nouns_of(tools=tools, rounds=rounds)))
 
     def verb(self) -> str:
         return next(self._verbs)
@@ -119,31 +119,6 @@ class _Draws:
 
     def shuffled(self, items: Sequence[str]) -> list[str]:
         return self._draw.sample(items, len(items))
-
-
-def drawn(draw: random.Random, words: Sequence[str], count: int) -> list[str]:
-    """The first `count` of `draw.sample(words, len(words))`, which leaves `draw` where that would.
-
-    Each session shuffles a thousand words when it begins and uses some dozen of them: the others
-    cost only their random bits.
-    """
-    pool, bits, size = list(words), draw.getrandbits, len(words)
-    chosen: list[str] = []
-    for left in range(size, max(size - count, 0), -1):
-        width = left.bit_length()
-        while (at := bits(width)) >= left:
-            pass
-        chosen.append(pool[at])
-        pool[at] = pool[left - 1]
-    left = size - len(chosen)
-    while left > 0:
-        width = left.bit_length()
-        narrower = 1 << (width - 1)
-        for limit in range(left, narrower - 1, -1):
-            while bits(width) >= limit:
-                pass
-        left = narrower - 1
-    return chosen
 
 
 def _invent_tool(words: _Draws) -> _Tool:

@@ -58,7 +58,7 @@ class Load(NamedTuple):
 ALL_AT_ONCE = Load(streams=500, requests_each=2, pace_ms=20, spread=0)
 MANY = Load(streams=2_000, requests_each=1, pace_ms=200, spread=0.5)
 LOADS = (
-    Load(streams=80, requests_each=12, pace_ms=0, spread=0),
+    Load(streams=80, requests_each=36, pace_ms=0, spread=0),
     Load(streams=80, requests_each=3, pace_ms=20, spread=0.5),
     Load(streams=500, requests_each=2, pace_ms=20, spread=0.5),
     ALL_AT_ONCE,

@@ -74,7 +74,7 @@ def test_a_right_session_is_played_to_its_end() -> None:
     readings = [turn.judged.reading for turn in played.turns]
     assert readings == [TurnReading.TOOL, TurnReading.DONE] * 4
     assert [turn.round_index for turn in played.turns] == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert played.dialogue_key == "tool-dialogue-1/7/0"
+    assert played.dialogue_key == "tool-dialogue-2/7/0"
     assert played.session_index == 3
 
 

@@ -44,7 +44,7 @@ def test_a_player_plays_the_dialogue_of_the_index() -> None:
     played = run_in_no_time(a_player(SCENARIO).play(5))
 
     assert played.judgement.outcome is Outcome.DONE
-    assert played.dialogue_key == "tool-dialogue-1/7/5"
+    assert played.dialogue_key == "tool-dialogue-2/7/5"
 
 
 def test_tools_take_the_time_that_the_law_says() -> None:

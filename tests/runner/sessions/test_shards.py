@@ -57,7 +57,7 @@ async def shards_of(
         shards = Shards(
             setting,
             count=count,
-            scenario_name="tool-dialogue-1/7",
+            scenario_name="tool-dialogue-2/7",
             beside=beside,
             clock=SystemClock(),
             on_lost=[].append if lost is None else lost.append,

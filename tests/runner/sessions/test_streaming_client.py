@@ -4,15 +4,19 @@ import asyncio
 import gzip
 import json
 from collections.abc import Sequence
+from datetime import date
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from db.read_times import ReadTimes
 from db.vocabulary import ErrorReason, TransportEnd
 from runner.campaign.campaign import Deadlines
+from runner.judge.json_values import Json, JsonObject
 from runner.judge.record import TurnRecord
-from runner.sessions.streaming_client import StreamingClient
+from runner.sessions.streaming_client import StreamingClient, encode_body
 from tests.runner.sessions import wire
 from tests.runner.sessions.fast_forward import FastForwardLoop, run_in_no_time
 from tests.runner.sessions.scripted_transport import (
@@ -313,3 +317,28 @@ def test_cookies_of_one_session_do_not_reach_the_next() -> None:
     run_in_no_time(twice())
 
     assert "cookie" not in transport.requests[1].headers
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=12,
+    )
+)
+def test_a_body_is_sent_as_json_that_means_the_same_or_not_at_all(value: Json) -> None:
+    body: JsonObject = {"field": value}
+    try:
+        expected = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        with pytest.raises(ValueError, match=r"JSON compliant|surrogates"):
+            encode_body(body)
+        return
+
+    assert json.loads(encode_body(body)) == json.loads(expected)
+
+
+@pytest.mark.parametrize("value", [{1, 2}, b"bytes", date(2026, 1, 1), 1j])
+def test_what_json_does_not_know_is_not_sent_as_something_else(value: object) -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        encode_body({"field": value})  # type: ignore[dict-item]

@@ -1,5 +1,4 @@
 import json
-import random
 import re
 
 import pytest
@@ -11,9 +10,12 @@ from runner.errors import ConfigError
 from runner.judge.record import DueAnswer, DueCall
 from runner.sessions.dialogue import Dialogue, Round
 from runner.sessions.scenario import make_scenario
-from runner.sessions.tool_dialogue import ToolDialogue, drawn
+from runner.sessions.tool_dialogue import ToolDialogue
 
-KNOWN = ("please hear with elm = root stage stem; poem = melody.", "peach hand")
+KNOWN = (
+    "please export with battery = evening globe peach; mint = koala.",
+    "nutmeg country cargo",
+)
 USER = re.compile(r"please (?P<keyword>\w+) with (?P<wishes>.+)\.")
 
 
@@ -143,14 +145,3 @@ def test_a_dialogue_offers_as_many_tools_as_are_asked_for_and_is_another_one_the
 def test_more_rounds_than_there_are_words_for_are_refused_in_a_sentence() -> None:
     with pytest.raises(ConfigError, match=r"workload\.rounds: found 900; .* 1 to 65 rounds"):
         make_scenario(Workload(sessions=80, rounds=900))
-
-
-@given(st.integers(0, 2**32), st.integers(0, 1_500), st.integers(0, 1_600))
-def test_words_are_drawn_as_the_standard_library_samples_them(
-    seed: int, size: int, count: int
-) -> None:
-    words = [str(number) for number in range(size)]
-    ours, theirs = random.Random(seed), random.Random(seed)
-
-    assert drawn(ours, words, count) == theirs.sample(words, size)[:count]
-    assert ours.random() == theirs.random()
