@@ -25,6 +25,7 @@ from db.errors import (
 from db.inbox import Inbox, InboxClosedError, InboxFullError
 from db.session_writing import EndedSession as EndedSession
 from db.session_writing import EndedTurn as EndedTurn
+from db.session_writing import LateSession as LateSession
 from db.session_writing import (
     PackedSession,
     StoredIds,
@@ -55,7 +56,7 @@ _ATTEMPTS_WHEN_LOCKED = 4
 class _Item:
     """Something to be written. `committed` is what its giver waits for, if it does."""
 
-    content: EndedSession | Sequence[SQLModel]
+    content: EndedSession | LateSession | Sequence[SQLModel]
     committed: "Future[None]" = field(default_factory=Future)
     is_awaited: bool = True
     packed: PackedSession | None = None
@@ -64,8 +65,8 @@ class _Item:
 
     @property
     def weight(self) -> int:
-        if isinstance(self.content, EndedSession):
-            return _WEIGHT_OF_ROW * (1 + len(self.content.turns)) + self.content.size_bytes
+        if isinstance(self.content, EndedSession | LateSession):
+            return _WEIGHT_OF_ROW * (1 + self.content.turn_count) + self.content.size_bytes
         return _WEIGHT_OF_ROW * len(self.content)
 
 
@@ -97,13 +98,13 @@ class Recorder:
         self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
         self._thread.start()
 
-    async def session_ended(self, ended: EndedSession) -> None:
+    async def session_ended(self, ended: EndedSession | LateSession) -> None:
         """Store a session; returns once it is committed, and `ended.session.id` is set.
 
         The counters of the run change in the same transaction. A caller that is cancelled while it
         waits loses its answer, not the session. Raises DuplicateSessionError, RunClosedError,
-        RowMissingError, RecorderClosedError, RecorderFailedError, and StoreError where the
-        database fails.
+        RowMissingError, RecorderClosedError, RecorderFailedError, StoreError where the database
+        fails, and what making a late one raises.
         """
         item = _Item(ended)
         await self._hand_over_async(item)
@@ -236,11 +237,12 @@ class Recorder:
 
 
 def _pack(item: _Item) -> None:
-    """Compress outside of the transaction, which others wait for."""
-    if not isinstance(item.content, EndedSession):
+    """Make and compress outside of the transaction, which others wait for."""
+    if not isinstance(item.content, EndedSession | LateSession):
         return
     try:
-        item.packed = pack_session(item.content)
+        content = item.content
+        item.packed = pack_session(content.make() if isinstance(content, LateSession) else content)
     except Exception as error:  # one session that cannot be packed must not cost the others
         item.error = error
 
@@ -278,7 +280,7 @@ def _write_item(connection: Connection, item: _Item) -> None:
         with connection.begin_nested():
             if item.packed is not None:
                 (item.ids,) = write_sessions(connection, [item.packed])
-            elif not isinstance(item.content, EndedSession):
+            elif not isinstance(item.content, EndedSession | LateSession):
                 insert_rows(connection, item.content)
     except OperationalError:
         raise  # the database itself fails: nothing of this transaction stands

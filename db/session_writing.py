@@ -4,7 +4,7 @@ It runs inside a transaction that the recorder opened, and decides nothing about
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -46,8 +46,23 @@ class EndedSession:
     progress_said: str | None = None
 
     @property
+    def turn_count(self) -> int:
+        return len(self.turns)
+
+    @property
     def size_bytes(self) -> int:
         return sum(len(turn.request) + len(turn.response) for turn in self.turns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateSession:
+    """A session whose rows are made when it is stored: among others', which takes a third of the
+    time that it takes between two reads of a stream. `make` runs in the recorder's thread.
+    """
+
+    make: Callable[[], EndedSession]
+    turn_count: int
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

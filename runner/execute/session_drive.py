@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -27,7 +27,7 @@ from runner.sessions.client_processes import client_processes
 from runner.sessions.client_setting import ClientSetting
 from runner.sessions.open_request import OpenRequest
 from runner.sessions.played_session import PlayedSession
-from runner.sessions.record_rows import to_ended_session
+from runner.sessions.record_rows import to_late_session
 from runner.sessions.scenario import Scenario
 from runner.sessions.session_loop import DriveProgress, Play, drive_sessions
 from runner.sessions.shards import Shards
@@ -202,8 +202,9 @@ class SessionDrive:
         said = progress_of(
             self.record.outcomes, corrupt=self.campaign.corrupt, planned=self.arm.sessions
         )
-        ended = to_ended_session(played, run_id=self.run_id)
-        await self.recorder.session_ended(replace(ended, progress_said=said))
+        await self.recorder.session_ended(
+            to_late_session(played, run_id=self.run_id, progress_said=said)
+        )
         self.record.own_cancellations |= {
             turn.request_id
             for turn in played.turns

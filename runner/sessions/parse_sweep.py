@@ -4,7 +4,7 @@ import asyncio
 from typing import Final, Protocol
 
 PARSED_WITHIN_S: Final = 1.0
-_AT_ONCE: Final = 8  # connections: about a millisecond, then others are read again
+_AT_ONCE: Final = 16  # connections: about a millisecond, then others are read again
 
 
 class Behind(Protocol):

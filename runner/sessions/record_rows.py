@@ -1,8 +1,9 @@
 """A played session as the rows of the store: it keeps all and decides nothing."""
 
 from collections.abc import Iterable
+from functools import partial
 
-from db.session_writing import EndedSession
+from db.session_writing import EndedSession, LateSession
 from db.tables.sessions import SessionValues
 from runner.judge.chunk_reading import MOST_TOKENS
 from runner.judge.version import JUDGE_VERSION
@@ -10,7 +11,20 @@ from runner.sessions.played_session import PlayedSession
 from runner.sessions.stored_turn import to_ended_turn
 
 
-def to_ended_session(played: PlayedSession, *, run_id: int) -> EndedSession:
+def to_late_session(
+    played: PlayedSession, *, run_id: int, progress_said: str | None = None
+) -> LateSession:
+    """As `to_ended_session`, which the recorder will call."""
+    return LateSession(
+        make=partial(to_ended_session, played, run_id=run_id, progress_said=progress_said),
+        turn_count=len(played.turns),
+        size_bytes=sum(len(turn.request) + len(turn.record.body) for turn in played.turns),
+    )
+
+
+def to_ended_session(
+    played: PlayedSession, *, run_id: int, progress_said: str | None = None
+) -> EndedSession:
     """Rows without ids; the recorder gives them when it stores the session."""
     judgement = played.judgement
     messages = [turn.judged.message for turn in played.turns]
@@ -34,7 +48,7 @@ def to_ended_session(played: PlayedSession, *, run_id: int) -> EndedSession:
         judge_version=JUDGE_VERSION,
     )
     turns = [to_ended_turn(turn, turn_index=at) for at, turn in enumerate(played.turns)]
-    return EndedSession(session=row, turns=tuple(turns))
+    return EndedSession(session=row, turns=tuple(turns), progress_said=progress_said)
 
 
 def _sum(counts: Iterable[int | None]) -> int:

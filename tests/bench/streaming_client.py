@@ -44,7 +44,7 @@ from runner.sessions.chat_request import ChatRequest
 from runner.sessions.client_health import ClientHealth, HealthWatch
 from runner.sessions.client_setting import ClientSetting
 from runner.sessions.played_session import PlayedSession
-from runner.sessions.record_rows import to_ended_session
+from runner.sessions.record_rows import to_late_session
 from runner.sessions.session_loop import Play, drive_sessions
 from runner.sessions.session_transport import session_transport
 from runner.sessions.shards import Shards
@@ -112,7 +112,7 @@ async def whole(url: str, load: Load, *, processes: int = 1) -> AsyncIterator[Dr
 
         async def on_ended(played: PlayedSession) -> None:
             outcomes[played.judgement.outcome] += 1
-            await recorder.session_ended(to_ended_session(played, run_id=run_id))
+            await recorder.session_ended(to_late_session(played, run_id=run_id))
 
         async def drive(play: Play, watch: HealthWatch) -> str:
             async with watch.watching():

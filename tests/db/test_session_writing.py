@@ -7,7 +7,7 @@ from sqlmodel import col, select
 
 from db.errors import DuplicateSessionError, RowMissingError, RunClosedError
 from db.raw_bytes import CAP_BYTES, decompress
-from db.recorder import Recorder
+from db.recorder import EndedSession, LateSession, Recorder
 from db.store import Store
 from db.tables.runs import RunRow
 from db.tables.sessions import RawRow, SessionRow, TurnRow
@@ -102,6 +102,43 @@ async def test_one_bad_session_does_not_cost_its_neighbours(store: Store, run: R
     assert [type(result).__name__ for result in results] == [
         "NoneType",
         "StatementError",
+        "NoneType",
+    ]
+    assert refreshed_run(store, run).n_ended == count(store, SessionRow) == 2
+
+
+def late(ended: EndedSession) -> LateSession:
+    return LateSession(make=lambda: ended, turn_count=ended.turn_count, size_bytes=ended.size_bytes)
+
+
+async def test_rows_that_are_made_late_are_stored_as_others_are(store: Store, run: RunRow) -> None:
+    with Recorder(store) as recorder:
+        await recorder.session_ended(ended_session(run, index=0))
+        await recorder.session_ended(late(ended_session(run, index=1)))
+
+    assert refreshed_run(store, run).n_ended == count(store, SessionRow) == 2
+    assert count(store, TurnRow) == 2 * ended_session(run).turn_count
+
+
+async def test_rows_that_cannot_be_made_are_told_to_who_gave_them_and_cost_no_other(
+    store: Store, run: RunRow
+) -> None:
+    def fail() -> EndedSession:
+        raise ZeroDivisionError("ours")
+
+    sessions = [
+        late(ended_session(run, index=0)),
+        LateSession(make=fail, turn_count=1, size_bytes=9),
+        late(ended_session(run, index=2)),
+    ]
+    with Recorder(store) as recorder:
+        results = await asyncio.gather(
+            *(recorder.session_ended(each) for each in sessions), return_exceptions=True
+        )
+
+    assert [type(result).__name__ for result in results] == [
+        "NoneType",
+        "ZeroDivisionError",
         "NoneType",
     ]
     assert refreshed_run(store, run).n_ended == count(store, SessionRow) == 2

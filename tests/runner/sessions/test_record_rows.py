@@ -6,7 +6,7 @@ from pathlib import Path
 from runner.judge.assembled_message import Usage
 from runner.judge.chunk_reading import MOST_TOKENS
 from runner.sessions.played_session import PlayedSession, PlayedTurn
-from runner.sessions.record_rows import to_ended_session
+from runner.sessions.record_rows import to_ended_session, to_late_session
 from tests.runner.sessions.test_rejudging import play, stored
 
 
@@ -30,3 +30,13 @@ def test_more_tokens_than_a_store_holds_in_one_number_are_counted_up_to_that(
     assert row.prompt_tokens == MOST_TOKENS
     assert row.completion_tokens == len(played.turns)
     stored(played, tmp_path)
+
+
+def test_a_session_that_is_made_late_is_the_same_and_says_its_size_before() -> None:
+    played = play({})
+
+    late = to_late_session(played, run_id=1, progress_said="so far")
+
+    ended = late.make()
+    assert ended == to_ended_session(played, run_id=1, progress_said="so far")
+    assert (late.turn_count, late.size_bytes) == (ended.turn_count, ended.size_bytes)
