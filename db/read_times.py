@@ -10,9 +10,9 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class ReadTimes:
-    """`times_s` are seconds since the request, `ends_bytes` the bytes read so far,
+    """Seconds since the request and bytes read so far, in the order of the reads.
 
-    in the order of the reads. There are none where nothing came, or where nobody kept the times.
+    There are none where nothing came, or where nobody kept the times.
     """
 
     times_s: tuple[float, ...] = ()
