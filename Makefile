@@ -35,8 +35,10 @@ report: setup
 	$(REPORT_OF) -o runner/report/example/decisive-test.md
 	$(REPORT_OF) -o runner/report/example/decisive-test.html
 
+# Files of tests side by side, one for each core and four at most; in turns: make test PYTEST=--numprocesses=0
+PYTEST =
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(PYTEST)
 
 lint: setup
 	$(BIN)/ruff check .
