@@ -16,7 +16,7 @@ from runner.campaign.stack_file import Stack
 from runner.control.secrets import Secrets
 from runner.event_loop import end_task
 from runner.execute.early_stopping import may_end_at_first_corrupt
-from runner.execute.live_evidence import progress_of
+from runner.execute.live_evidence import get_ready_to_tell_progress, progress_of
 from runner.execute.run_request import request_of
 from runner.observe.stall_cohorts import Stall, silences_of_answer, stalls_of_reads
 from runner.sessions.arrivals import poisson_arrivals_s
@@ -93,6 +93,7 @@ class SessionDrive:
 
     async def drive(self) -> None:
         """Plays all sessions of the run. Raises what keeps one from being stored."""
+        get_ready_to_tell_progress()
         setting = self._client_setting()
         scenario = setting.scenario()
         client = setting.client()
