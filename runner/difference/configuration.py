@@ -16,7 +16,8 @@ DEFINED = "campaign"
 # Facts of one process or one moment, not of a configuration.
 _OF_THE_MOMENT = re.compile(
     r"(^|[._])(pid|port|ports|time|timestamp|uptime|started|start_time|nccl_port|seed_time|"
-    r"last_gen_throughput|num_running_reqs|token_usage|url|base_url|dist_init_addr)([._]|$)",
+    r"last_gen_throughput|num_running_reqs|token_usage|url|base_url|dist_init_addr|"
+    r"media_marker)([._]|$)",
     re.IGNORECASE,
 )
 ABSENT = "–"

@@ -17,7 +17,8 @@ ABSENT = "absent"
 
 _OF_THE_MOMENT = re.compile(
     r"(^|_)(pid|port|ports|time|timestamp|uptime|started|date|seed|url|addr|address|status|state|"
-    r"states|throughput|usage|load|available|free|used|events|health|uuid|session)(_|$)",
+    r"states|throughput|usage|load|available|free|used|events|health|uuid|session|"
+    r"media_marker)(_|$)",  # llama.cpp draws the last one anew at each start
     re.IGNORECASE,
 )
 _THAT_FOLLOWS = re.compile(

@@ -48,8 +48,9 @@ def test_a_flag_that_one_side_lacks_differs_from_nothing() -> None:
     assert (row.name, row.a, row.b) == ("server --fast", "on", "–")
 
 
-def test_ports_process_ids_and_start_times_are_no_configuration() -> None:
-    facts = {"port": 1, "pid": 2, "startup_time": 3.5, "page_size": 64}
+def test_ports_process_ids_start_times_and_drawn_markers_are_no_configuration() -> None:
+    drawn = {"media_marker": "<__media_WpC2__>"}
+    facts = {"port": 1, "pid": 2, "startup_time": 3.5, "page_size": 64, **drawn}
 
     assert dict(flattened(facts)) == {"page_size": "64"}
     assert config_rows(side(argv=["--port", "1"]), side(argv=["--port", "2"])) == []

@@ -45,6 +45,12 @@ def test_what_is_of_the_moment_or_follows_from_a_setting_is_no_difference() -> N
     assert differences([after], [before]) == ()
 
 
+def test_the_marker_that_llama_cpp_draws_at_each_start_is_no_difference() -> None:
+    after, before = (launch(media_marker=f"<__media_{drawn}__>") for drawn in ("WpC2", "02Fk"))
+
+    assert differences([after], [before]) == ()
+
+
 def test_the_state_below_the_top_level_is_no_setting() -> None:
     assert differences([launch(internal=[{"a": 1}])], [launch(internal=[{"a": 2}])]) == ()
 
