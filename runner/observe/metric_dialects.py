@@ -113,30 +113,42 @@ SGLANG = Dialect(
     repeated_labels=_RANKS,
 )
 
+
+def _both_spellings(*names: str) -> Names:
+    """Routers that pass an engine's series on spell `:` as `_`."""
+    return tuple(spelt for name in names for spelt in (name, name.replace(":", "_")))
+
+
 VLLM = Dialect(
     name="vllm",
     shown_by=re.compile(r"vllm[:_]"),
     roles={
-        MetricRole.RUNNING: ("vllm:num_requests_running",),
+        MetricRole.RUNNING: _both_spellings("vllm:num_requests_running"),
         # `_by_reason` repeats the waiting ones, and is read only where nothing else says them.
-        MetricRole.QUEUE: ("vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"),
-        MetricRole.TOKEN_USAGE: ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
-        MetricRole.GEN_THROUGHPUT: ("vllm:avg_generation_throughput_toks_per_s",),
-        MetricRole.GENERATION_TOKENS: ("vllm:generation_tokens_total", "vllm:generation_tokens"),
-        MetricRole.PROMPT_TOKENS: ("vllm:prompt_tokens_total", "vllm:prompt_tokens"),
-        MetricRole.REQUESTS: ("vllm:request_success_total",),
+        MetricRole.QUEUE: _both_spellings(
+            "vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"
+        ),
+        MetricRole.TOKEN_USAGE: _both_spellings(
+            "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"
+        ),
+        MetricRole.GEN_THROUGHPUT: _both_spellings("vllm:avg_generation_throughput_toks_per_s"),
+        MetricRole.GENERATION_TOKENS: _both_spellings(
+            "vllm:generation_tokens_total", "vllm:generation_tokens"
+        ),
+        MetricRole.PROMPT_TOKENS: _both_spellings("vllm:prompt_tokens_total", "vllm:prompt_tokens"),
+        MetricRole.REQUESTS: _both_spellings("vllm:request_success_total"),
     },
     progress=(
-        (
+        _both_spellings(
             "vllm:generation_tokens_total",
             "vllm:prompt_tokens_total",
             "vllm:generation_tokens",
             "vllm:prompt_tokens",
         ),
-        ("vllm:request_success_total",),
+        _both_spellings("vllm:request_success_total"),
     ),
-    output=("vllm:generation_tokens_total", "vllm:generation_tokens"),
-    engine_labels=("instance", "engine", "engine_index"),
+    output=_both_spellings("vllm:generation_tokens_total", "vllm:generation_tokens"),
+    engine_labels=("worker_addr", "instance", "engine", "engine_index"),
     repeated_labels=_RANKS,
     # Our own time-outs make it rise.
     dropped={"finished_reason": "abort"},

@@ -156,6 +156,22 @@ def test_series_of_other_models_on_the_same_page_are_left_out_where_ours_is_name
     assert page(text).totals()[MetricRole.RUNNING] == 9
 
 
+def test_vllm_servers_that_a_router_passes_on_with_another_spelling_are_read() -> None:
+    text = "".join(
+        f'vllm_num_requests_running{{engine="0",worker_addr="http://{worker}"}} {running}\n'
+        f'vllm_num_requests_waiting{{engine="0",worker_addr="http://{worker}"}} 4\n'
+        f'vllm_num_requests_waiting_by_reason{{engine="0",worker_addr="http://{worker}"}} 4\n'
+        f'vllm_generation_tokens_total{{engine="0",worker_addr="http://{worker}"}} 100\n'
+        for worker, running in (("one:80", 8), ("two:80", 3))
+    )
+
+    totals = page(text).totals()
+
+    assert (totals[MetricRole.RUNNING], totals[MetricRole.QUEUE]) == (11, 8)
+    assert judged(text, text).state == "wedge"
+    assert judged(text, text.replace("} 100", "} 190")).state == "busy"
+
+
 def test_the_line_of_all_priorities_is_not_added_to_theirs() -> None:
     text = "".join(
         f'sglang:num_running_reqs{{priority="{priority}"}} {value}\n'
