@@ -19,7 +19,8 @@ Counters = Mapping[Series, float]
 _MOST = 1e15
 _ADDED_UP = frozenset(MetricRole) - {MetricRole.TOKEN_USAGE}
 _COUNTED_TWICE = frozenset({MetricRole.RUNNING, MetricRole.REQUESTS})
-_WORKER_AT = re.compile(r"(?:^|, )worker=[^,]*:\d+(?:/|,|$)")
+# A router that passes the page on writes `_` for `:` in it.
+_WORKER_AT = re.compile(r"(?:^|, )worker=(?:[^,]*:|https?_//[^,]*_)\d+(?:/|,|$)")
 
 
 @dataclass(frozen=True, slots=True)

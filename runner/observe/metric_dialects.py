@@ -5,7 +5,7 @@ Another stack is one more `Dialect`, or a mapping in its stack file.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runner.campaign.stack_shape import MetricRole, MetricsDialect, MetricsEndpoint
 from runner.observe.exposition import Sample
@@ -52,6 +52,22 @@ class Dialect:
         named = [*self.roles.values(), *self.progress]
         return frozenset(name for names in named for name in names)
 
+    def also_passed_on(self) -> "Dialect":
+        """The same, read also at `/engine_metrics` of SGLang's router, whose page has `_` for each
+        `:` of a name and tells the engines apart by `worker_addr`.
+        """
+        return replace(
+            self,
+            roles={role: _both_spellings(names) for role, names in self.roles.items()},
+            progress=tuple(_both_spellings(names) for names in self.progress),
+            output=_both_spellings(self.output),
+            engine_labels=("worker_addr", *self.engine_labels),
+        )
+
+
+def _both_spellings(names: Names) -> Names:
+    return (*names, *(name.replace(":", "_") for name in names if ":" in name))
+
 
 # Ranks of one tensor- or pipeline-parallel group export the same numbers. (SGLang
 # srt/observability/scheduler_metrics_mixin.py: with metrics of all schedulers on.)
@@ -73,8 +89,8 @@ SGLANG = Dialect(
     name="sglang",
     shown_by=re.compile(r"sglang[:_]"),
     roles={
-        MetricRole.RUNNING: ("sglang:num_running_reqs", "sglang_num_running_reqs"),
-        MetricRole.QUEUE: ("sglang:num_queue_reqs", "sglang_num_queue_reqs"),
+        MetricRole.RUNNING: ("sglang:num_running_reqs",),
+        MetricRole.QUEUE: ("sglang:num_queue_reqs",),
         MetricRole.GRAMMAR_QUEUE: ("sglang:num_grammar_queue_reqs",),
         MetricRole.PREFILL_BOOTSTRAP: (
             "sglang:num_prefill_bootstrap_queue_reqs",
@@ -83,14 +99,11 @@ SGLANG = Dialect(
         MetricRole.PREFILL_INFLIGHT: ("sglang:num_prefill_inflight_queue_reqs",),
         MetricRole.DECODE_PREALLOC: ("sglang:num_decode_prealloc_queue_reqs",),
         MetricRole.DECODE_TRANSFER: ("sglang:num_decode_transfer_queue_reqs",),
-        MetricRole.GEN_THROUGHPUT: ("sglang:gen_throughput", "sglang_gen_throughput"),
-        MetricRole.TOKEN_USAGE: ("sglang:token_usage", "sglang_token_usage"),
-        MetricRole.GENERATION_TOKENS: (
-            "sglang:generation_tokens_total",
-            "sglang_generation_tokens_total",
-        ),
-        MetricRole.PROMPT_TOKENS: ("sglang:prompt_tokens_total", "sglang_prompt_tokens_total"),
-        MetricRole.REQUESTS: ("sglang:num_requests_total", "sglang_num_requests_total"),
+        MetricRole.GEN_THROUGHPUT: ("sglang:gen_throughput",),
+        MetricRole.TOKEN_USAGE: ("sglang:token_usage",),
+        MetricRole.GENERATION_TOKENS: ("sglang:generation_tokens_total",),
+        MetricRole.PROMPT_TOKENS: ("sglang:prompt_tokens_total",),
+        MetricRole.REQUESTS: ("sglang:num_requests_total",),
     },
     progress=(
         ("sglang:realtime_tokens_total",),
@@ -98,7 +111,6 @@ SGLANG = Dialect(
         (
             "sglang:generation_tokens_total",
             "sglang:prompt_tokens_total",
-            "sglang_generation_tokens_total",
         ),
         # Of requests that ended in any way, aborts among them: the last resort.
         ("sglang:num_requests_total",),
@@ -106,53 +118,40 @@ SGLANG = Dialect(
     output=(
         "sglang:realtime_tokens_total",
         "sglang:generation_tokens_total",
-        "sglang_generation_tokens_total",
     ),
     input_modes=("prefill_compute", "prefill_cache"),
-    engine_labels=("worker_addr", "instance", "engine_type", "dp_rank"),
+    engine_labels=("instance", "engine_type", "dp_rank"),
     repeated_labels=_RANKS,
-)
-
-
-def _both_spellings(*names: str) -> Names:
-    """Routers that pass an engine's series on spell `:` as `_`."""
-    return tuple(spelt for name in names for spelt in (name, name.replace(":", "_")))
-
+).also_passed_on()
 
 VLLM = Dialect(
     name="vllm",
     shown_by=re.compile(r"vllm[:_]"),
     roles={
-        MetricRole.RUNNING: _both_spellings("vllm:num_requests_running"),
+        MetricRole.RUNNING: ("vllm:num_requests_running",),
         # `_by_reason` repeats the waiting ones, and is read only where nothing else says them.
-        MetricRole.QUEUE: _both_spellings(
-            "vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"
-        ),
-        MetricRole.TOKEN_USAGE: _both_spellings(
-            "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"
-        ),
-        MetricRole.GEN_THROUGHPUT: _both_spellings("vllm:avg_generation_throughput_toks_per_s"),
-        MetricRole.GENERATION_TOKENS: _both_spellings(
-            "vllm:generation_tokens_total", "vllm:generation_tokens"
-        ),
-        MetricRole.PROMPT_TOKENS: _both_spellings("vllm:prompt_tokens_total", "vllm:prompt_tokens"),
-        MetricRole.REQUESTS: _both_spellings("vllm:request_success_total"),
+        MetricRole.QUEUE: ("vllm:num_requests_waiting", "vllm:num_requests_waiting_by_reason"),
+        MetricRole.TOKEN_USAGE: ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+        MetricRole.GEN_THROUGHPUT: ("vllm:avg_generation_throughput_toks_per_s",),
+        MetricRole.GENERATION_TOKENS: ("vllm:generation_tokens_total", "vllm:generation_tokens"),
+        MetricRole.PROMPT_TOKENS: ("vllm:prompt_tokens_total", "vllm:prompt_tokens"),
+        MetricRole.REQUESTS: ("vllm:request_success_total",),
     },
     progress=(
-        _both_spellings(
+        (
             "vllm:generation_tokens_total",
             "vllm:prompt_tokens_total",
             "vllm:generation_tokens",
             "vllm:prompt_tokens",
         ),
-        _both_spellings("vllm:request_success_total"),
+        ("vllm:request_success_total",),
     ),
-    output=_both_spellings("vllm:generation_tokens_total", "vllm:generation_tokens"),
-    engine_labels=("worker_addr", "instance", "engine", "engine_index"),
+    output=("vllm:generation_tokens_total", "vllm:generation_tokens"),
+    engine_labels=("instance", "engine", "engine_index"),
     repeated_labels=_RANKS,
     # Our own time-outs make it rise.
     dropped={"finished_reason": "abort"},
-)
+).also_passed_on()
 
 LLAMA_CPP = Dialect(
     name="llama.cpp",

@@ -1,5 +1,7 @@
 """Numbers of many ranks and engines: summed over engines, once for ranks that repeat others."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +9,13 @@ from hypothesis import strategies as st
 from runner.campaign.stack_shape import MetricRole, MetricsDialect, MetricsEndpoint
 from runner.observe.engine_readings import PageReading, read_page
 from runner.observe.exposition import read_exposition
-from runner.observe.metric_dialects import SGLANG, Dialect, dialect_of, dialect_of_endpoint
+from runner.observe.metric_dialects import (
+    SGLANG,
+    VLLM,
+    Dialect,
+    dialect_of,
+    dialect_of_endpoint,
+)
 from runner.observe.scrape_verdict import Interval, ServerState, judge_page
 
 OURS = MetricsEndpoint(
@@ -159,6 +167,31 @@ def test_a_request_of_a_prefill_and_a_decode_worker_on_one_page_is_one_request()
     assert totals[MetricRole.REQUESTS] == 20
 
 
+@pytest.mark.parametrize("own", [SGLANG, VLLM])
+def test_a_router_that_passes_the_pages_of_its_workers_on_hides_nothing_of_them(
+    own: Dialect,
+) -> None:
+    def page(spelled: Callable[[str], str]) -> str:
+        return "".join(
+            _series(spelled(name), 7, model_name="m", worker_addr=f"http://127.0.0.1:{port}")
+            for name in (*_first_names(own), *own.progress[-1][:1])
+            for port in (30001, 30002)
+        )
+
+    passed_on = page(lambda name: name.replace(":", "_"))
+    dialect = dialect_of(read_exposition(passed_on.encode()))
+
+    assert dialect == own
+    reading = _page(passed_on, own)
+    assert reading.totals() == _page(page(str), own).totals()
+    assert reading.totals()[MetricRole.RUNNING] == 14
+    assert [len(engine.progress) > 0 for engine in reading.engines] == [True, True]
+
+
+def _first_names(dialect: Dialect) -> list[str]:
+    return [names[0] for names in dialect.roles.values()]
+
+
 def _guessed_page(name: str, *workers: str) -> PageReading:
     text = "".join(_series(name, 20, worker=worker) for worker in workers)
     dialect = dialect_of(read_exposition(text.encode()))
@@ -167,7 +200,9 @@ def _guessed_page(name: str, *workers: str) -> PageReading:
 
 
 @pytest.mark.parametrize("name", ["smg_worker_requests_active", "sgl_router_running_requests"])
-@pytest.mark.parametrize("address", ["http://10.0.0.{}:30000", "10.0.0.{}:30000"])
+@pytest.mark.parametrize(
+    "address", ["http://10.0.0.{}:30000", "10.0.0.{}:30000", "http_//10.0.0.{}_30000"]
+)
 def test_what_runs_behind_a_router_that_does_not_say_which_worker_decodes_is_not_known(
     name: str, address: str
 ) -> None:
