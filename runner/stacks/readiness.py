@@ -44,12 +44,13 @@ async def wait_until_ready(
 ) -> None:
     """Returns once the health page and, where given, a real generation have answered.
 
-    Raises StackStartError when the process ends or the time is over, with the last answer seen; and
-    sooner where a server that is up goes on knowing no chats.
+    Raises StackStartError when the process ends or the time is over, with the last answer seen, and
+    what refused the chats before it; and sooner where a server that is up goes on refusing them.
     """
     deadline_s = clock.monotonic_s() + probe.ready_within_s
     seen = _Seen("no answer yet")
     missing_since_s: float | None = None
+    refused = ""
     while clock.monotonic_s() < deadline_s:
         status = exit_status()
         if status is not None:
@@ -61,12 +62,15 @@ async def wait_until_ready(
         if not seen.is_missing:
             missing_since_s = None
         elif missing_since_s is None:
-            missing_since_s = now_s
+            missing_since_s, refused = now_s, f"; before that: it {seen.said}"
         elif now_s - missing_since_s >= MISSING_FOR_S:
-            raise StackStartError(f"{probe.service} {seen.said}; check the server's address")
+            raise StackStartError(
+                f"{probe.service} {seen.said}; check the server's address and the model's name"
+            )
         await asyncio.sleep(POLL_S)
     raise StackStartError(
-        f"{probe.service} was not ready within {probe.ready_within_s:g} s (last: {seen.said}); "
+        f"{probe.service} was not ready within {probe.ready_within_s:g} s (last: {seen.said}"
+        f"{'' if seen.is_missing else refused}); "
         "raise ready_within_s in the stack file if it needs longer"
     )
 
@@ -101,7 +105,9 @@ async def _generate(
     }
     answer = await fetch_page(http, chat_url, deadline_s=timeout_s, method="POST", json=body)
     if answer.status in _NOT_THERE:
-        return _Seen(f"knows no {chat_url} (it answered {answer.status})", is_missing=True)
+        words = f": {answer.text[:200]}" if answer.text else ""
+        said = f"knows no {chat_url} for {probe.model!r} (it answered {answer.status}{words})"
+        return _Seen(said, is_missing=True)
     if answer.status != HTTPStatus.OK:
         return _Seen(f"a generation answered {answer.status}: {answer.text[:200]}")
     return _READY
