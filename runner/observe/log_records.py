@@ -97,7 +97,10 @@ class _Open:
     def add(self, text: str, *, physical_lines: int = 1) -> None:
         self.lines.append(text)
         self.physical_lines += physical_lines
-        self.is_in_traceback = self.is_in_traceback or _TRACEBACK in text
+        if _TRACEBACK in text:
+            self.is_in_traceback = True
+        elif text.strip() and text[0] not in " \t":  # the exception: what it says may go on below
+            self.is_in_traceback = False
 
 
 @dataclass(slots=True)

@@ -151,6 +151,15 @@ def test_two_lines_with_the_same_prefix_are_two_records() -> None:
     assert len(records(f"{line}\n{line}")) == 2
 
 
+def test_a_second_error_of_the_same_moment_is_a_record_of_its_own() -> None:
+    first, second = ["Traceback (most recent call last):", "  File x", "ValueError: 2 faults"], "no"
+    lines = [*first, "  of a field", "", second]
+
+    found = records("\n".join(f"ERROR 08-12 14:05:02 [core.py:9] {line}" for line in lines))
+
+    assert [record.lines for record in found] == [(*first, "  of a field"), (second,)]
+
+
 def test_tracebacks_of_two_processes_that_interleave_stay_apart() -> None:
     one, two = (f"({name} pid=1) ERROR 08-12 14:05:02 [x.py:1] " for name in ("EngineCore", "API"))
 
