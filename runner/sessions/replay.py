@@ -6,6 +6,9 @@ continues the conversation whose messages it begins with.
 """
 
 import hashlib
+import heapq
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -35,7 +38,59 @@ class RecordedRequest:
 
 @dataclass(slots=True)
 class _Conversation:
+    """`end` is the digest of all messages of its last request."""
+
+    number: int
+    end: bytes = b""
     requests: list[RecordedRequest] = field(default_factory=list)
+
+
+class _Conversations:
+    """The conversations found so far, which are looked up by what their last requests say: files
+    of many thousands of lines are read without holding each line against all before it.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[_Conversation] = []
+        self._named: dict[str, _Conversation] = {}
+        self._numbers_by_end: defaultdict[bytes, list[int]] = defaultdict(list)
+
+    def add(self, session: str | None, request: RecordedRequest) -> None:
+        ends = _digests(request.messages)
+        known = self._named.get(session) if session is not None else self._continued(ends)
+        conversation = known or self._begun(session)
+        conversation.requests.append(request)
+        conversation.end = ends[-1]
+        heapq.heappush(self._numbers_by_end[ends[-1]], conversation.number)
+
+    def _begun(self, session: str | None) -> _Conversation:
+        conversation = _Conversation(len(self.found))
+        self.found.append(conversation)
+        if session is not None:
+            self._named[session] = conversation
+        return conversation
+
+    def _continued(self, ends: Sequence[bytes]) -> _Conversation | None:
+        """The conversation with the longest beginning in common; the first of several alike."""
+        for end in reversed(ends[:-1]):
+            numbers = self._numbers_by_end.get(end, [])
+            while numbers:
+                conversation = self.found[numbers[0]]
+                if conversation.end == end:
+                    return conversation
+                heapq.heappop(numbers)  # it has gone on since
+        return None
+
+
+def _digests(messages: Sequence[JsonObject]) -> list[bytes]:
+    """Of the first message, of the first two, and so on; the order of keys makes no difference."""
+    found: list[bytes] = []
+    digest = b""
+    for message in messages:
+        written = json.dumps(message, sort_keys=True).encode()
+        digest = hashlib.sha256(digest + written).digest()
+        found.append(digest)
+    return found
 
 
 class Replay:
@@ -86,33 +141,14 @@ def read_conversations(
     Raises:
         ConfigError: a line is no chat request, or there is none at all.
     """
-    named: dict[str, _Conversation] = {}
-    found: list[_Conversation] = []
+    conversations = _Conversations()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        session, request = _read_line(line, f"{source}:{number}")
-        conversation = named.get(session) if session is not None else _continued(found, request)
-        if conversation is None:
-            conversation = _Conversation()
-            found.append(conversation)
-            if session is not None:
-                named[session] = conversation
-        conversation.requests.append(request)
-    if not found:
+        conversations.add(*_read_line(line, f"{source}:{number}"))
+    if not conversations.found:
         raise ConfigError(f"{source}: holds no chat request; it needs one JSON object a line")
-    return tuple(tuple(each.requests) for each in found)
-
-
-def _continued(found: Sequence[_Conversation], request: RecordedRequest) -> _Conversation | None:
-    """The conversation with the longest beginning in common; the latest of several alike."""
-    fitting = [
-        each
-        for each in found
-        if len(each.requests[-1].messages) < len(request.messages)
-        and request.messages[: len(each.requests[-1].messages)] == each.requests[-1].messages
-    ]
-    return max(fitting, key=lambda each: len(each.requests[-1].messages), default=None)
+    return tuple(tuple(each.requests) for each in conversations.found)
 
 
 def _read_line(line: bytes, place: str) -> tuple[str | None, RecordedRequest]:

@@ -1,6 +1,7 @@
 """Each scenario gives the same dialogues in every arm, and what it asks for can be checked."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,45 @@ def test_requests_belong_to_the_conversation_that_they_continue(tmp_path: Path) 
         [1],
         [2],
     ]
+
+
+def test_of_conversations_that_began_alike_the_first_goes_on_first() -> None:
+    lines = [json.dumps(each).encode() for each in (FIRST, FIRST, SECOND, OTHER, SECOND, THIRD)]
+
+    found = read_conversations(lines, source="r.jsonl")
+
+    assert [[len(each.messages) for each in conversation] for conversation in found] == [
+        [2, 4, 6],
+        [2, 4],
+        [1],
+    ]
+
+
+def test_a_line_that_names_no_session_goes_on_with_one_that_was_named() -> None:
+    lines = [
+        json.dumps(each).encode()
+        for each in (
+            {"session": "a", "request": FIRST},
+            {"session": "a", "request": SECOND},
+            FIRST,
+            THIRD,
+        )
+    ]
+
+    found = read_conversations(lines, source="r.jsonl")
+
+    assert [len(conversation) for conversation in found] == [3, 1]
+
+
+def test_a_file_of_many_conversations_is_read_without_comparing_all_with_all() -> None:
+    def line(number: int) -> bytes:
+        return json.dumps({"messages": [{"role": "user", "content": f"hello {number}"}]}).encode()
+
+    began_s = time.process_time()
+    found = read_conversations(map(line, range(20_000)), source="r.jsonl")
+
+    assert len(found) == 20_000
+    assert time.process_time() - began_s < 5
 
 
 def test_a_named_session_keeps_requests_together_that_share_no_beginning() -> None:
