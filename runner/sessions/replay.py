@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,8 +28,12 @@ _KEYS = frozenset({"request", "session", "due"})
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """One line of the file. `messages` is the whole conversation up to this request."""
+    """One line of the file. `messages` is the whole conversation up to this request.
 
+    `place` is that of the line, as sentences name it.
+    """
+
+    place: str
     messages: tuple[JsonObject, ...]
     tools: tuple[JsonObject, ...]
     fields: Mapping[str, Json]
@@ -130,6 +134,9 @@ def read_replay(path: Path, *, context: ReplayContext) -> Replay:
             f"workload.replay.file: {path} cannot be read: {error.strerror}"
         ) from None
     conversations = read_conversations(content.split(b"\n"), source=str(path))
+    if context is ReplayContext.LIVE:
+        for requests in conversations:
+            _require_continued(requests)
     return Replay(conversations, context=context, key=hashlib.sha256(content).hexdigest()[:12])
 
 
@@ -191,6 +198,7 @@ def _read_request(body: JsonObject, due: Due | None, place: str) -> RecordedRequ
         if not all(isinstance(item, dict) for item in items):
             _refuse(place, f"each entry of `{what}` must be an object")
     request = RecordedRequest(
+        place=place,
         messages=tuple(item for item in messages if isinstance(item, dict)),
         tools=tuple(item for item in tools if isinstance(item, dict)),
         # Null leaves it out: what was sampled as the server does by itself, is so again.
@@ -205,6 +213,23 @@ def _read_request(body: JsonObject, due: Due | None, place: str) -> RecordedRequ
     except ValueError as error:
         _refuse(place, f"cannot be played: {error}")
     return request
+
+
+def _require_continued(requests: Sequence[RecordedRequest]) -> None:
+    """Live, only what is new in a request is said: one that begins anew would not be sent whole."""
+    for before, each in pairwise(requests):
+        length = len(before.messages)
+        said, said_again = (
+            [message for message in request.messages[:length] if _is_said_by_people(message)]
+            for request in (before, each)
+        )
+        if len(each.messages) <= length or said != said_again:
+            _refuse(
+                each.place,
+                f"does not go on from the request before it in its session ({before.place}), so "
+                "that `context: live` would not send all of it: play the file with `context: "
+                "recorded`, or give this line another session",
+            )
 
 
 def _recorded(requests: Sequence[RecordedRequest]) -> Iterable[Step]:

@@ -304,6 +304,30 @@ def test_a_file_of_many_conversations_is_read_without_comparing_all_with_all() -
     assert time.process_time() - began_s < 5
 
 
+@pytest.mark.parametrize("after", [OTHER, FIRST, {"messages": [*ASKED[:1], THANKS, CALLED]}])
+def test_a_session_that_begins_anew_is_not_played_live(tmp_path: Path, after: JsonObject) -> None:
+    lines = [{"session": "a", "request": FIRST}, {"session": "a", "request": after}]
+
+    replaying(tmp_path, ReplayContext.RECORDED, *lines)
+    with pytest.raises(ConfigError) as caught:
+        replaying(tmp_path, ReplayContext.LIVE, *lines)
+
+    assert "requests.jsonl:2: does not go on from the request before it" in str(caught.value)
+
+
+def test_a_session_whose_answers_were_written_down_otherwise_is_played_live(
+    tmp_path: Path,
+) -> None:
+    answered = {"role": "assistant", "content": "It rains, I think."}
+    other = {**FIRST, "messages": [*ASKED, CALLED, RESULT, answered, THANKS]}
+    further = {**FIRST, "messages": [*ASKED, CALLED, RESULT, ANSWERED, THANKS, ANSWERED, THANKS]}
+    lines = [{"session": "a", "request": each} for each in (SECOND, other, further)]
+
+    steps = replaying(tmp_path, ReplayContext.LIVE, *lines).dialogue(0).rounds
+
+    assert [each.steps[0].say for each in steps[1:]] == [(THANKS,), (THANKS,)]
+
+
 def test_a_named_session_keeps_requests_together_that_share_no_beginning() -> None:
     lines = [
         json.dumps({"session": "a", "request": FIRST}).encode(),
