@@ -10,6 +10,8 @@ import importlib.util
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -46,7 +48,7 @@ class OwnScenario:
         if not callable(ask):
             raise NoDialogueError("it has no method dialogue(session_index)")
         given = _in_time(lambda: ask(session_index), self._within_s)
-        return _checked(given)
+        return _copied(_checked(given))
 
 
 def own_scenario(
@@ -217,6 +219,31 @@ def _check_step(step: Step, dialogue: Dialogue, where: str) -> None:
         check_request((*messages, result), tools, fields=step.request, due=step.due)
     except ValueError as error:
         raise NoDialogueError(f"{where} a request cannot be made: {error}") from None
+
+
+def _copied(dialogue: Dialogue) -> Dialogue:
+    """What the scenario goes on to change, such as a tool that its dialogues share, is its own: how
+    many dialogues it has made by then depends on the number of processes.
+    """
+    return replace(
+        dialogue,
+        tools=deepcopy(dialogue.tools),
+        rounds=tuple(Round(tuple(map(_copied_step, each.steps))) for each in dialogue.rounds),
+    )
+
+
+def _copied_step(step: Step) -> Step:
+    due = step.due
+    if isinstance(due, DueCall):
+        due = DueCall(due.name, deepcopy(dict(due.arguments)))
+    return replace(
+        step,
+        say=deepcopy(step.say),
+        due=due,
+        recorded=deepcopy(step.recorded),
+        request=deepcopy(dict(step.request)),
+        tools=deepcopy(step.tools),
+    )
 
 
 def _can_be_stored(text: str) -> bool:

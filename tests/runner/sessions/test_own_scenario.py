@@ -79,6 +79,18 @@ def test_what_it_writes_by_other_means_is_kept_off_standard_output_and_ours_is_n
     assert capsys.readouterr() == ("ours", "imported\nloaded " + 3 * "asked")
 
 
+def test_a_dialogue_stays_as_it_was_made_whatever_the_next_one_changes(tmp_path: Path) -> None:
+    tool = "TOOL = {'type': 'function', 'function': {'name': 'f', 'parameters': {}}}"
+    named = "TOOL['function']['name'] = f'f{session_index}'"
+    shared = GOOD.replace('"", (), (Round', '"", (TOOL,), (Round')
+    scenario = made_of(tmp_path, f"{tool}\n{shared.replace('said =', named + '; said =')}")
+
+    dialogues = [scenario.dialogue(index) for index in (1, 2)]
+
+    names = [each.tools[0]["function"] for each in dialogues]
+    assert names == [{"name": "f1", "parameters": {}}, {"name": "f2", "parameters": {}}]
+
+
 def test_where_it_was_looked_for_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         make_scenario(Workload(scenario="mine:Mine", sessions=4), folder=tmp_path)
