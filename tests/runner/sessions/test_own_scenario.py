@@ -91,6 +91,17 @@ def test_a_dialogue_stays_as_it_was_made_whatever_the_next_one_changes(tmp_path:
     assert names == [{"name": "f1", "parameters": {}}, {"name": "f2", "parameters": {}}]
 
 
+def test_a_due_call_of_a_tool_that_is_not_offered_is_said_before_anything_starts(
+    tmp_path: Path,
+) -> None:
+    due = GOOD.replace("Step(say=(said,))", "Step(say=(said,), due=DueCall('look_up', {}))")
+
+    with pytest.raises(ConfigError) as caught:
+        made_of(tmp_path, due)
+
+    assert "a call of look_up is due, and the request offers no tools" in str(caught.value)
+
+
 def test_where_it_was_looked_for_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         make_scenario(Workload(scenario="mine:Mine", sessions=4), folder=tmp_path)

@@ -350,6 +350,20 @@ def test_a_due_call_is_held_against_the_answer(tmp_path: Path) -> None:
     assert played.judgement.outcome in (Outcome.WRONG, Outcome.MALFORMED)
 
 
+def test_a_due_call_of_a_tool_that_is_not_offered_is_a_mistake_of_the_file(tmp_path: Path) -> None:
+    due = {"kind": "call", "name": "lookup", "arguments": {}}
+
+    with pytest.raises(ConfigError) as caught:
+        replaying(tmp_path, ReplayContext.RECORDED, {"request": FIRST, "due": due})
+    legacy = {**OTHER, "functions": [{"name": "lookup", "parameters": {}}]}
+    replaying(tmp_path, ReplayContext.RECORDED, {"request": legacy, "due": due})
+
+    assert str(caught.value).endswith(
+        "requests.jsonl:1: cannot be played: a call of lookup is due, and the request offers "
+        "only look_up"
+    )
+
+
 def test_more_sessions_than_conversations_begin_again(tmp_path: Path) -> None:
     scenario = replaying(tmp_path, ReplayContext.RECORDED, FIRST, OTHER)
 
