@@ -44,7 +44,8 @@ def _lines(
     if faults.sessions:
         such_as = _such_as(faults.detail, with_details=with_details)
         failed = counted_text(faults.sessions, "session")
-        yield f"{arm_name}: {failed} failed by our own fault and count nowhere{such_as}"
+        count = "counts" if faults.sessions == 1 else "count"
+        yield f"{arm_name}: {failed} failed by our own fault and {count} nowhere{such_as}"
 
 
 def _line(arm_name: str, kinds: list[SilentKind], *, with_details: bool) -> str:

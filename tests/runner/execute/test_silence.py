@@ -53,3 +53,13 @@ def test_faults_of_our_own_are_told_apart_from_silence(tmp_path: Path) -> None:
         "fp8-sized: 2 sessions failed by our own fault and count nowhere "
         "(such as: KeyError: 'three')"
     )
+
+
+def test_one_fault_of_our_own_counts_nowhere(tmp_path: Path) -> None:
+    stored = StoredEvidence(tmp_path)
+    run = stored.add_run(BASELINE, 1, (70, 0, 0))
+    stored_session(stored.store, run, Outcome.HARNESS_ERROR, detail="KeyError")
+
+    (line,) = silence_lines(stored.store, stored.campaign_id)
+
+    assert line.startswith("fp8-sized: 1 session failed by our own fault and counts nowhere (")
