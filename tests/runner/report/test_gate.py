@@ -17,7 +17,13 @@ from runner.report.gate_summary import gate_summary
 from runner.report.junit import junit_xml
 from runner.report.report_record import CampaignRecord
 from runner.report.stored_record import campaign_record
-from tests.runner.execute.stored_evidence import BASELINE, CHANGED, StoredEvidence, hypothesis
+from tests.runner.execute.stored_evidence import (
+    BASELINE,
+    CHANGED,
+    KNOWN_GOOD,
+    StoredEvidence,
+    hypothesis,
+)
 from tests.runner.report.documents import any_text
 
 Counts = tuple[int, int, int]
@@ -88,6 +94,26 @@ def test_without_a_hypothesis_the_arms_decide_as_the_exit_status_does(
 
     assert {case.suite for case in cases} == {"arms", "runs"}
     assert _bad(cases) == (_status(stored) is not ExitStatus.FINE)
+    stored.store.close()
+
+
+def test_a_job_whose_own_client_failed_most_sessions_could_not_say_anything(
+    tmp_path: Path,
+) -> None:
+    stored = StoredEvidence(tmp_path, hypotheses=[])
+    for position, ours in ((CHANGED, 72), (BASELINE, 4), (KNOWN_GOOD, 0)):
+        counts = (80 - ours, 0, 0)
+        stored.add_run(position, 1, counts, n_harness_error=ours, n_ended=80)
+
+    arms = [case for case in _cases(stored) if case.suite == "arms"]
+
+    assert [case.result for case in arms] == [
+        CaseResult.ERROR,
+        CaseResult.PASSED,
+        CaseResult.PASSED,
+    ]
+    assert arms[0].said == "72 sessions failed by our own fault"
+    assert _status(stored) is ExitStatus.COULD_NOT_SAY
     stored.store.close()
 
 
