@@ -106,7 +106,7 @@ async def statement_page(
     try:
         report = json.loads(page.content)
     except (ValueError, RecursionError) as error:
-        raise StackError(f"{where}: {error}") from error
+        raise StackError(f"{where}: what it answered is no JSON") from error
     if not isinstance(report, dict):
         said = f"{launch.name} reported a {type(report).__name__} at {url}, not an object"
         raise StackError(said)

@@ -87,6 +87,17 @@ async def test_a_report_that_is_none_is_a_fault_of_the_stack(running: RunningSta
             await statements_of(stack(TEXT), LEVELS, running, http=http, clock=SystemClock())
 
 
+async def test_a_report_that_is_no_json_is_said_to_be_none(running: RunningStack) -> None:
+    def page(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, text="<html>Log in</html>")
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(page)) as http:
+        with pytest.raises(
+            StackError, match=r"router gave no report .*: what it answered is no JSON"
+        ):
+            await statements_of(stack(TEXT), LEVELS, running, http=http, clock=SystemClock())
+
+
 def test_the_environment_is_that_of_the_process_itself(tmp_path: Path) -> None:
     service = hold_process(["sleep", "60"], env={"POOL": "x = y"}, log_path=tmp_path / "log")
 
