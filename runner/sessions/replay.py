@@ -197,6 +197,9 @@ def _read_request(body: JsonObject, due: Due | None, place: str) -> RecordedRequ
     for what, items in (("messages", messages), ("tools", tools)):
         if not all(isinstance(item, dict) for item in items):
             _refuse(place, f"each entry of `{what}` must be an object")
+    # An empty list is left out, and servers refuse a choice where there are no tools.
+    chooses_of_none = body.get("tools") == [] and body.get("tool_choice") in ("auto", "none")
+    left_out = _OURS | {"tool_choice"} if chooses_of_none else _OURS
     request = RecordedRequest(
         place=place,
         messages=tuple(item for item in messages if isinstance(item, dict)),
@@ -204,7 +207,7 @@ def _read_request(body: JsonObject, due: Due | None, place: str) -> RecordedRequ
         # Null leaves it out: what was sampled as the server does by itself, is so again.
         fields={
             "temperature": None,
-            **{name: value for name, value in body.items() if name not in _OURS},
+            **{name: value for name, value in body.items() if name not in left_out},
         },
         due=due,
     )

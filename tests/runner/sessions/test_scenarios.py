@@ -229,6 +229,23 @@ def test_a_request_without_a_temperature_is_sampled_as_the_server_does_by_itself
     assert "temperature" not in server.bodies[0]
 
 
+@pytest.mark.parametrize(
+    ("choice", "sent"),
+    [("auto", {}), ("none", {}), ("required", {"tool_choice": "required"})],
+)
+def test_no_choice_is_sent_with_a_list_of_tools_that_was_empty(
+    tmp_path: Path, choice: str, sent: JsonObject
+) -> None:
+    server = Server(answers)
+    recorded = {**OTHER, "tools": [], "tool_choice": choice}
+
+    scenario = replaying(tmp_path, ReplayContext.RECORDED, recorded)
+    run_in_no_time(player_of(scenario, server).play(0))
+
+    (body,) = server.bodies
+    assert {name: body[name] for name in ("tools", "tool_choice") if name in body} == sent
+
+
 def test_a_live_context_holds_what_this_server_said_and_what_was_recorded_of_the_others(
     tmp_path: Path,
 ) -> None:
