@@ -1,7 +1,6 @@
 """Each scenario gives the same dialogues in every arm, and what it asks for can be checked."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -310,39 +309,32 @@ def test_a_line_that_names_no_session_goes_on_with_one_that_was_named() -> None:
     assert [len(conversation) for conversation in found] == [3, 1]
 
 
-def test_a_file_of_many_conversations_is_read_without_comparing_all_with_all() -> None:
-    def line(number: int) -> bytes:
-        return json.dumps({"messages": [{"role": "user", "content": f"hello {number}"}]}).encode()
+@given(st.lists(st.text("ab", min_size=1, max_size=5), min_size=1, max_size=12))
+def test_a_request_goes_on_from_the_conversation_with_most_of_it_in_common(said: list[str]) -> None:
+    """Each letter is a message; held against all conversations, one after the other."""
+    expected: list[list[str]] = []
+    for each in said:
+        fitting = [held for held in expected if held[-1] != each and each.startswith(held[-1])]
+        longest = max(fitting, key=lambda held: len(held[-1]), default=None)
+        if longest is None:
+            expected.append([each])
+        else:
+            longest.append(each)
 
-    began_s = time.process_time()
-    found = read_conversations(map(line, range(20_000)), source="r.jsonl")
+    found = read_conversations(
+        [
+            json.dumps(
+                {"messages": [{"role": "user", "content": letter} for letter in each]}
+            ).encode()
+            for each in said
+        ],
+        source="r.jsonl",
+    )
 
-    assert len(found) == 20_000
-    assert time.process_time() - began_s < 5
-
-
-@pytest.mark.parametrize("after", [OTHER, FIRST, {"messages": [*ASKED[:1], THANKS, CALLED]}])
-def test_a_session_that_begins_anew_is_not_played_live(tmp_path: Path, after: JsonObject) -> None:
-    lines = [{"session": "a", "request": FIRST}, {"session": "a", "request": after}]
-
-    replaying(tmp_path, ReplayContext.RECORDED, *lines)
-    with pytest.raises(ConfigError) as caught:
-        replaying(tmp_path, ReplayContext.LIVE, *lines)
-
-    assert "requests.jsonl:2: does not go on from the request before it" in str(caught.value)
-
-
-def test_a_session_whose_answers_were_written_down_otherwise_is_played_live(
-    tmp_path: Path,
-) -> None:
-    answered = {"role": "assistant", "content": "It rains, I think."}
-    other = {**FIRST, "messages": [*ASKED, CALLED, RESULT, answered, THANKS]}
-    further = {**FIRST, "messages": [*ASKED, CALLED, RESULT, ANSWERED, THANKS, ANSWERED, THANKS]}
-    lines = [{"session": "a", "request": each} for each in (SECOND, other, further)]
-
-    steps = replaying(tmp_path, ReplayContext.LIVE, *lines).dialogue(0).rounds
-
-    assert [each.steps[0].say for each in steps[1:]] == [(THANKS,), (THANKS,)]
+    assert [
+        ["".join(str(message["content"]) for message in request.messages) for request in requests]
+        for requests in found
+    ] == expected
 
 
 def test_a_named_session_keeps_requests_together_that_share_no_beginning() -> None:
