@@ -1,6 +1,7 @@
 """What a service says and is, asked of itself."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,10 +100,14 @@ async def test_a_report_that_is_no_json_is_said_to_be_none(running: RunningStack
 
 
 def test_the_environment_is_that_of_the_process_itself(tmp_path: Path) -> None:
-    service = hold_process(["sleep", "60"], env={"POOL": "x = y"}, log_path=tmp_path / "log")
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    command = ["sh", "-c", f"echo > {started}; sleep 60; true"]
+    service = hold_process(command, env={"POOL": "x = y"}, log_path=tmp_path / "log")
 
     try:
         service.release()
+        started.read_text()  # what becomes another program has no variables for a moment
         read = environment_of(service)
     finally:
         service.stop()
