@@ -57,6 +57,8 @@ def read_end(record: TurnRecord, body: TurnBody) -> TurnEnd:
         return TurnEnd(ErrorReason.UNREADABLE, flags, sentence=sentence)
     how = "was reset" if is_cut else "ended"
     sentence = f"the answer {how} without a finish reason"
+    if is_cut and record.http_status is None:
+        sentence = "the connection ended before an HTTP answer began"
     return TurnEnd(ErrorReason.TRUNCATED, (*flags, Flag.NO_FINISH), sentence=sentence)
 
 

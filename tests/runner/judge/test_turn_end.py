@@ -112,6 +112,15 @@ def test_a_reset_in_mid_answer_is_an_error_and_no_wedge() -> None:
     assert {"reset", "no_finish"} <= set(turn.flags)
 
 
+def test_a_connection_that_ends_before_any_answer_is_told_from_an_answer_that_was_cut() -> None:
+    nothing = judge(b"", end=TransportEnd.RESET, status=None)
+    cut = judge(ROLE, end=TransportEnd.RESET)
+
+    assert (nothing.reason, cut.reason) == ("truncated", "truncated")
+    assert "the connection ended before an HTTP answer began" in nothing.detail
+    assert "the answer was reset without a finish reason" in cut.detail
+
+
 @pytest.mark.parametrize("done", [True, False])
 def test_an_answer_without_a_finish_reason_is_truncated(done: bool) -> None:
     usage = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 3}}
