@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from runner.campaign.campaign import Campaign, ScenarioName, Workload
+from runner.campaign.campaign import Campaign, ScenarioName, ToolChoice, Workload
 from runner.errors import ConfigError
 from runner.judge.json_values import JsonObject
 from runner.sessions.dialogue import Dialogue
@@ -35,6 +35,7 @@ def make_scenario(workload: Workload, *, folder: Path = Path()) -> Scenario:
     Raises:
         ConfigError: it cannot be played with these settings.
     """
+    _refuse_unsaid_tool_choice(workload)
     if workload.scenario is ScenarioName.REPLAY:
         return _replay(workload, folder)
     if workload.replay is not None:
@@ -53,6 +54,16 @@ def make_scenario(workload: Workload, *, folder: Path = Path()) -> Scenario:
             return _introduced(_demanding(found, workload), workload)
         case path:
             return _introduced(own_scenario(path, workload, folder=folder), workload)
+
+
+def _refuse_unsaid_tool_choice(workload: Workload) -> None:
+    """`required` is the default, and so says nothing of what was wanted."""
+    others = set(ScenarioName) - {ScenarioName.PROBE}
+    if workload.tool_choice is ToolChoice.NAMED and workload.scenario in others:
+        raise ConfigError(
+            f"workload.tool_choice: {workload.scenario} sends none of ours, only a probe does: "
+            "leave it out, or take `scenario: probe`"
+        )
 
 
 class _Introduced:

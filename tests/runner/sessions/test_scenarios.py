@@ -447,6 +447,14 @@ def test_the_engineer_s_own_text_stands_first() -> None:
             "cannot stand before what was recorded",
         ),
         ({"scenario": "probe", "replay": ReplayFile(file="f")}, "only the scenario replay"),
+        (
+            {"scenario": "tool-dialogue", "tool_choice": ToolChoice.NAMED},
+            "tool-dialogue sends none of ours, only a probe does",
+        ),
+        (
+            {"scenario": "long-context", "tool_choice": ToolChoice.NAMED},
+            "long-context sends none of ours, only a probe does",
+        ),
         ({"scenario": "no.such.module:Thing"}, "no.such.module:Thing gives no scenario"),
         ({"scenario": "json:loads"}, "json:loads gives no scenario"),
     ],
