@@ -155,9 +155,19 @@ class _Play:
 
     async def _play(self, step: Step, round_index: int, *, ends_round: bool) -> None:
         self._messages += step.say
+        if not self._asks(step):
+            return
         answer = await self._turn(step, round_index, ends_round=ends_round)
         self._messages.append(assistant_message(answer))
         self._messages += tool_messages(answer, due=step.due, result=step.tool_result)
+
+    def _asks(self, step: Step) -> bool:
+        """Not where the model has answered in words what was to be a call: its own words would be
+        the last message, which asks nothing. What is due is asked for all the same.
+        """
+        if step.say or step.recorded is not None or step.due is not None or not self._messages:
+            return True
+        return self._messages[-1].get("role") != "assistant"
 
     async def _turn(self, step: Step, round_index: int, *, ends_round: bool) -> AssembledMessage:
         """The answer to one request. Raises _Ended where the session must not go on after it."""

@@ -194,6 +194,9 @@ def _checked(given: object) -> Dialogue:
             raise NoDialogueError(f"round {number} needs a step at least")
         for step in played.steps:
             _check_step(step, given, f"in round {number}")
+    first = given.rounds[0].steps[0]
+    if not (given.system or first.say or first.recorded):
+        raise NoDialogueError("its first step says nothing, and no server answers no messages")
     return given
 
 

@@ -149,6 +149,7 @@ def test_dialogues_that_would_differ_between_arms_are_refused(tmp_path: Path, te
         (GOOD.replace("(Round((Step(say=(said,)),)),)", "()"), "needs a round at least"),
         (GOOD.replace("(Round((Step(say=(said,)),)),)", "[Round(())]"), "found a list"),
         (GOOD.replace("(Round((Step(say=(said,)),)),)", "(Round(()),)"), "round 1 needs a step"),
+        (GOOD.replace("say=(said,)", ""), "its first step says nothing"),
         (GOOD.replace("say=(said,)", "say=said"), "in round 1 `say` must be a tuple of messages"),
         (GOOD.replace("say=(said,)", "say=(said, 5)"), "`say` must be a tuple of messages, found"),
         (GOOD.replace('"content": f', '"content": {1}, "x": f'), "a request cannot be made"),

@@ -269,6 +269,23 @@ def test_a_live_context_holds_what_this_server_said_and_what_was_recorded_of_the
     assert messages[5] == THANKS
 
 
+def test_live_a_result_of_which_no_call_was_made_is_not_asked_about(tmp_path: Path) -> None:
+    server = Server(lambda _, number: wire.answer_stream(("Rain?", "Sun.")[number]))
+
+    played = run_in_no_time(
+        player_of(replaying(tmp_path, ReplayContext.LIVE, FIRST, SECOND, THIRD), server).play(0)
+    )
+
+    assert played.judgement.outcome is Outcome.DONE
+    roles = [[message["role"] for message in _messages_of(body)] for body in server.bodies]
+    assert roles == [["system", "user"], ["system", "user", "assistant", "user"]]
+
+
+def _messages_of(body: JsonObject) -> list[JsonObject]:
+    messages: Any = body["messages"]
+    return list(messages)
+
+
 def test_requests_belong_to_the_conversation_that_they_continue(tmp_path: Path) -> None:
     lines = [json.dumps(each).encode() for each in (FIRST, OTHER, SECOND, FIRST, THIRD)]
 
