@@ -21,6 +21,7 @@ from runner.judge.json_values import Json, JsonObject, NotJson, parse_json
 from runner.judge.record import Due, due_from_json
 from runner.sessions.dialogue import Dialogue, Round, Step
 from runner.sessions.request_check import check_request
+from runner.sessions.request_context import message_text
 
 _OURS = frozenset({"model", "messages", "tools", "stream", "stream_options", "rid", "request_id"})
 _KEYS = frozenset({"request", "session", "due"})
@@ -259,8 +260,7 @@ def _live(requests: Sequence[RecordedRequest]) -> Iterable[Step]:
 
 
 def _tool_text(message: JsonObject) -> str:
-    content = message.get("content")
-    return content if message.get("role") == "tool" and isinstance(content, str) else ""
+    return message_text(message) if message.get("role") == "tool" else ""
 
 
 def _is_said_by_people(message: JsonObject) -> bool:

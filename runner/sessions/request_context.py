@@ -25,7 +25,7 @@ def turn_context(
         tools=tuple(ToolSpec.from_openai(tool) for tool in _objects(body.get("tools"))),
         tool_choice=_tool_choice(body.get("tool_choice")),
         tool_expected=isinstance(due, DueCall),
-        user="" if user is None else _text(messages[user]),
+        user="" if user is None else message_text(messages[user]),
         prior=prior_messages(messages),
         round_index=round_index,
         max_rounds=max_rounds,
@@ -43,7 +43,9 @@ def prior_messages(messages: Sequence[JsonObject]) -> tuple[PriorMessage, ...]:
     """All but the system text and the last thing that the user said."""
     user = _position_of_last_user(messages)
     return tuple(
-        PriorMessage(role=str(message.get("role", "")), text=_text(message), calls=_calls(message))
+        PriorMessage(
+            role=str(message.get("role", "")), text=message_text(message), calls=_calls(message)
+        )
         for position, message in enumerate(messages)
         if position != user and message.get("role") != "system"
     )
@@ -54,9 +56,14 @@ def _position_of_last_user(messages: Sequence[JsonObject]) -> int | None:
     return positions[-1] if positions else None
 
 
-def _text(message: JsonObject) -> str:
+def message_text(message: JsonObject) -> str:
+    """Its content, or the texts of the parts that this consists of; "" where it has none."""
     content = message.get("content")
-    return content if isinstance(content, str) else ""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _calls(message: JsonObject) -> tuple[tuple[str, str], ...]:

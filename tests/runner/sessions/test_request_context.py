@@ -110,3 +110,18 @@ def test_calls_without_a_usable_id_get_one_that_their_results_share() -> None:
 
 
 CALLS = (("due", ""), ("other", "call_1"), ("due", "call_1"))
+
+
+def test_what_is_said_in_parts_is_known_to_the_judge_as_what_is_said_in_one_text() -> None:
+    image: JsonObject = {"type": "image_url", "image_url": {"url": "data:,"}}
+    asked: JsonObject = {"type": "text", "text": "What does <tool_call> mean?"}
+    earlier: JsonObject = {"type": "text", "text": "It begins a call."}
+    body = a_body(
+        {"role": "assistant", "content": [earlier, earlier]},
+        {"role": "user", "content": [image, asked]},
+    )
+
+    context = turn_context(body, due=None, round_index=0, max_rounds=None)
+
+    assert context.user == "What does <tool_call> mean?"
+    assert context.prior == (PriorMessage("assistant", "It begins a call.\nIt begins a call."),)

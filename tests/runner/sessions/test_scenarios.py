@@ -286,6 +286,19 @@ def _messages_of(body: JsonObject) -> list[JsonObject]:
     return list(messages)
 
 
+def test_a_result_that_was_recorded_in_parts_is_given_to_a_live_call(tmp_path: Path) -> None:
+    server = Server(answers)
+    parts = [{"type": "text", "text": "rain"}, {"type": "text", "text": "from noon on"}]
+    in_parts = {**FIRST, "messages": [*ASKED, CALLED, {**RESULT, "content": parts}]}
+
+    run_in_no_time(
+        player_of(replaying(tmp_path, ReplayContext.LIVE, FIRST, in_parts), server).play(0)
+    )
+
+    messages: Any = server.bodies[1]["messages"]
+    assert messages[3]["content"] == "rain\nfrom noon on"
+
+
 def test_requests_belong_to_the_conversation_that_they_continue(tmp_path: Path) -> None:
     lines = [json.dumps(each).encode() for each in (FIRST, OTHER, SECOND, FIRST, THIRD)]
 
