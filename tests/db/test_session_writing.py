@@ -1,6 +1,7 @@
 """An ended session as its rows: whole or not at all, and counted in its run."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from sqlmodel import col, select
@@ -89,21 +90,21 @@ async def test_a_session_cannot_be_recorded_twice(store: Store, run: RunRow) -> 
     assert count(store, TurnRow) == 2
 
 
+async def faults_of(store: Store, sessions: Sequence[EndedSession | LateSession]) -> list[str]:
+    """What each of them was told when all were given at once; NoneType where it was stored."""
+    with Recorder(store) as recorder:
+        results = await asyncio.gather(
+            *(recorder.session_ended(each) for each in sessions), return_exceptions=True
+        )
+    return [type(result).__name__ for result in results]
+
+
 async def test_one_bad_session_does_not_cost_its_neighbours(store: Store, run: RunRow) -> None:
     unstorable = ended_session(run, index=1)
     unstorable.session.flags = [object()]
     sessions = [ended_session(run, index=0), unstorable, ended_session(run, index=2)]
 
-    with Recorder(store) as recorder:
-        results = await asyncio.gather(
-            *(recorder.session_ended(each) for each in sessions), return_exceptions=True
-        )
-
-    assert [type(result).__name__ for result in results] == [
-        "NoneType",
-        "StatementError",
-        "NoneType",
-    ]
+    assert await faults_of(store, sessions) == ["NoneType", "StatementError", "NoneType"]
     assert refreshed_run(store, run).n_ended == count(store, SessionRow) == 2
 
 
@@ -131,16 +132,8 @@ async def test_rows_that_cannot_be_made_are_told_to_who_gave_them_and_cost_no_ot
         LateSession(make=fail, turn_count=1, size_bytes=9),
         late(ended_session(run, index=2)),
     ]
-    with Recorder(store) as recorder:
-        results = await asyncio.gather(
-            *(recorder.session_ended(each) for each in sessions), return_exceptions=True
-        )
 
-    assert [type(result).__name__ for result in results] == [
-        "NoneType",
-        "ZeroDivisionError",
-        "NoneType",
-    ]
+    assert await faults_of(store, sessions) == ["NoneType", "ZeroDivisionError", "NoneType"]
     assert refreshed_run(store, run).n_ended == count(store, SessionRow) == 2
 
 
