@@ -15,7 +15,7 @@ from runner.cli.console import ExitStatus, say
 from runner.cli.exit_statuses import status_of
 from runner.evidence.counts import SessionCounts, pooled
 from runner.evidence.verdict_text import verdict_lines
-from runner.evidence.verdict_validity import MOST_OF_OURS
+from runner.evidence.verdict_validity import too_many_are_ours
 from runner.evidence.wording import corrupt_text, count_text, evidence_text
 from runner.execute.attribution import attribution_lines
 from runner.execute.campaign_evidence import gather_evidence
@@ -108,7 +108,9 @@ def _status_of_runs(store: Store, campaign: CampaignFacts) -> ExitStatus:
     counts = [counts_of(run, campaign.corrupt_outcomes) for run in done]
     if any(each.corrupt for each in counts) or any(run.wedges for run in done):
         return ExitStatus.SOME_FAILED
-    if not done or any(_is_too_silent(each) or _failed_too_many(each) for each in counts):
+    if not done or any(_is_too_silent(each) for each in counts):
+        return ExitStatus.COULD_NOT_SAY
+    if any(too_many_are_ours(run.n_harness_error, run.n_ended) for run in done):
         return ExitStatus.COULD_NOT_SAY
     missing = {run.run_key for run in stored} - {run.run_key for run in done}
     return ExitStatus.COULD_NOT_SAY if missing else ExitStatus.FINE
@@ -117,11 +119,6 @@ def _status_of_runs(store: Store, campaign: CampaignFacts) -> ExitStatus:
 def _is_too_silent(counts: SessionCounts) -> bool:
     silent = counts.silent_of_all
     return silent is None or silent.value > MAX_SILENT_SHARE
-
-
-def _failed_too_many(counts: SessionCounts) -> bool:
-    """Of our own fault, and so in no rate: what is left is not the load that was asked for."""
-    return counts.harness_errors > MOST_OF_OURS * (counts.all + counts.harness_errors)
 
 
 def _row(arm: ArmFacts, own: Sequence[RunCounts], campaign: CampaignFacts) -> tuple[str, ...]:

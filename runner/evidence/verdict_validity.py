@@ -18,6 +18,11 @@ MOST_OF_OURS = 0.05
 """Of an arm's sessions: what broke our own code may well have been corrupt."""
 
 
+def too_many_are_ours(harness_errors: int, ended: int) -> bool:
+    """Of a run or an arm: such sessions are in no rate, and what is left is another load."""
+    return harness_errors > MOST_OF_OURS * ended
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """One reason, and the sentence part that says it."""
@@ -142,7 +147,7 @@ def _invalidities(
             text = f"{each.name}: a path that its levels switch was not seen in use ({unused})"
             yield Doubt(ReasonCode.INVALID_NOT_EXERCISED, text)
         ours, all_of_them = each.counts.harness_errors, each.counts.all + each.counts.harness_errors
-        if ours > MOST_OF_OURS * all_of_them:
+        if too_many_are_ours(ours, all_of_them):
             text = f"{each.name}: {of_text(ours, all_of_them)} sessions failed by our own fault"
             yield Doubt(ReasonCode.INVALID_COUNTS, text)
         wrong = _labels(tuple(run for run in each.done if not _adds_up(run, setting)))

@@ -13,7 +13,7 @@ from db.reads.runs import RunCounts
 from db.vocabulary import Headline, RunState
 from runner.evidence.number_words import counted_text
 from runner.evidence.verdict_text import verdict_lines
-from runner.evidence.verdict_validity import MOST_OF_OURS
+from runner.evidence.verdict_validity import too_many_are_ours
 from runner.evidence.wording import corrupt_text, evidence_text
 from runner.report.arm_result import ArmResult
 from runner.report.report_record import CampaignRecord, ReportedVerdict
@@ -101,7 +101,7 @@ def _arm_result(arm: ArmResult, max_silent_share: float) -> tuple[CaseResult, st
         return CaseResult.ERROR, "runs_missing", f"{counted_text(len(missing), 'run')} missing"
     if any(_silent_share(run) > max_silent_share for run in arm.done):
         return CaseResult.ERROR, "silent", f"too many silent sessions: {evidence_text(counts)}"
-    if any(run.n_harness_error > MOST_OF_OURS * run.n_ended for run in arm.done):
+    if any(too_many_are_ours(run.n_harness_error, run.n_ended) for run in arm.done):
         ours = counted_text(counts.harness_errors, "session")
         return CaseResult.ERROR, "harness_errors", f"{ours} failed by our own fault"
     return CaseResult.PASSED, "", ""
