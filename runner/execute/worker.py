@@ -1,7 +1,9 @@
 """Takes requests from the queue, one after the other, and runs their campaigns."""
 
 import asyncio
+import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -172,6 +174,9 @@ class Worker:
         if request.most_blocks is not None and (why_not := why_not_until_decided(campaign)):
             raise UsageError(why_not)
         progress = _HeardProgress(self.progress, self)
+        # At once, before any stream is open: a worker that is killed leaves a request that its
+        # campaign's pages can stop. Where the store cannot take it now, the next renewal writes it.
+        progress.name = lambda: self._name(request_id, progress)
 
         def renew() -> LaunchRequestRow:
             """In a thread. Raises LeaseLostError."""
@@ -252,10 +257,13 @@ class _HeardProgress:
     done: int = 0
     is_named: bool = False
     has_run: bool = False
+    name: Callable[[], None] = lambda: None
 
     def campaign_started(self, name: str, campaign_id: int, *, missing: int, total: int) -> None:
         self.campaign_id, self.missing = campaign_id, missing
         self.total, self.done = total, total - missing
+        with contextlib.suppress(StoreError):
+            self.name()
         self.listener.campaign_started(name, campaign_id, missing=missing, total=total)
 
     def run_state(self, run: RunOfCampaign, state: RunState) -> None:
