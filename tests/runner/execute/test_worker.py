@@ -134,6 +134,19 @@ def test_a_campaign_that_is_complete_says_so_when_it_is_launched_again(
     assert _request(store, second).campaign_id == _request(store, first).campaign_id
 
 
+def test_a_launch_is_told_its_campaign_before_its_first_run_begins(
+    store: Store, configs: Path
+) -> None:
+    request_id = enqueue(store, "oracle-test").id
+    assert request_id is not None
+    told: list[int | None] = []
+    listening = Listening(on_state=lambda _: told.append(_request(store, request_id).campaign_id))
+
+    asyncio.run(_worker(store, configs, listening).work(until_empty=True))
+
+    assert told and set(told) == {1}
+
+
 def test_a_run_whose_stack_was_taken_away_does_not_blame_the_user(
     store: Store, configs: Path
 ) -> None:
